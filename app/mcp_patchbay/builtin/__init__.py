@@ -1,0 +1,1 @@
+"""MCP servers that run inside Patchbay's own process."""

@@ -1,0 +1,1 @@
+"""Connections to MCP servers. asyncio and mcp, never Qt."""

@@ -1,0 +1,1 @@
+"""What is kept on disk and in the OS keyring. Never Qt."""

@@ -1,0 +1,1 @@
+"""Everything Qt: event loop, models, widgets, windows and the tray."""
