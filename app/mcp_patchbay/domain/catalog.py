@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -191,11 +191,11 @@ class ToolResult:
         )
 
 
-def tool_infos(server: str, tools: list[Mapping[str, Any]], patterns: Patterns) -> tuple[ToolInfo, ...]:
+def tool_infos(server: str, tools: Sequence[Mapping[str, Any]], patterns: Patterns) -> tuple[ToolInfo, ...]:
     """What the server listed, with the filters' decision on each."""
     return tuple(ToolInfo(server, raw["name"], raw, patterns.decide(raw["name"])) for raw in tools)
 
 
-def prompt_infos(server: str, prompts: list[Mapping[str, Any]], patterns: Patterns) -> tuple[PromptInfo, ...]:
+def prompt_infos(server: str, prompts: Sequence[Mapping[str, Any]], patterns: Patterns) -> tuple[PromptInfo, ...]:
     """What the server listed, with the filters' decision on each."""
     return tuple(PromptInfo(server, raw["name"], raw, patterns.decide(raw["name"])) for raw in prompts)

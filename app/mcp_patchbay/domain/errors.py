@@ -29,6 +29,24 @@ class ConfigError(PatchbayError):
         self.field = field
 
 
+class ConfigFileError(PatchbayError):
+    """A settings file that cannot be read or written. `path` names it; `line` and `column` count from 1 (0: unknown)."""
+
+    def __init__(
+        self,
+        title: Message,
+        text: Message,
+        hint: Message | None = None,
+        path: str = "",
+        line: int = 0,
+        column: int = 0,
+    ) -> None:
+        super().__init__(title, text, hint)
+        self.path = path
+        self.line = line
+        self.column = column
+
+
 class NotFoundError(PatchbayError):
     """A server, tool, prompt or resource that does not exist."""
 

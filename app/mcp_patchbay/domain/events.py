@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from mcp_patchbay.domain.errors import PatchbayError
-from mcp_patchbay.domain.records import Call
-from mcp_patchbay.domain.state import Snapshot
+if TYPE_CHECKING:
+    from mcp_patchbay.domain.errors import PatchbayError
+    from mcp_patchbay.domain.records import Call
+    from mcp_patchbay.domain.state import Snapshot
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,18 @@ implementations".
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 from wcmatch import glob
 
+from mcp_patchbay.domain.messages import Message, message, plain
+
 FLAGS = glob.GLOBSTAR | glob.BRACE | glob.EXTGLOB | glob.FORCEUNIX | glob.CASE
 MAX_LENGTH = 64 * 1024
+_ESCAPE = re.compile(r"\\.", re.DOTALL)
+# A class such as [a-z], [!]] or [[:alpha:]]: a "]" right after its start is one of its members.
+_CLASS = re.compile(r"\[[!^]?+\]?+(?:\[:[a-z]+:\]|[^\]])*\]")
 
 
 def matches(name: str, pattern: str) -> bool:
@@ -34,33 +40,36 @@ def _match(name: str, pattern: str) -> bool:
     return bool(glob.globmatch(name, pattern, flags=FLAGS))
 
 
-def check_pattern(pattern: str) -> str:
-    """Say what is wrong with a pattern that a person typed; empty when nothing is."""
+def check_pattern(pattern: str) -> Message | None:
+    """Say what is wrong with a pattern that a person typed; None when nothing is."""
     if not pattern.strip():
-        return "the pattern is empty"
+        return message("glob.empty")
     if pattern != pattern.strip():
-        return "there is a space before or after the pattern"
+        return message("glob.blank")
     if len(pattern) > MAX_LENGTH:
-        return "the pattern is too long"
-    for opening, closing, what in (("[", "]", "bracket"), ("{", "}", "brace"), ("(", ")", "parenthesis")):
-        if _unbalanced(pattern, opening, closing):
-            return f"a {what} is not closed"
+        return message("glob.long")
+    if group := _open_group(pattern):
+        return message(f"glob.{group}")
     try:
         glob.translate(pattern, flags=FLAGS)
     except Exception as error:  # the library raises what its parser meets
-        return str(error) or type(error).__name__
+        return plain(str(error) or type(error).__name__)
+    return None
+
+
+def _open_group(pattern: str) -> str:
+    """The first group that is never closed: "bracket", "brace" or "parenthesis"; empty when all are."""
+    bare = _ESCAPE.sub("", pattern)
+    bare = _CLASS.sub("", bare)
+    if "[" in bare:
+        return "bracket"
+    for opening, closing, group in (("{", "}", "brace"), ("(", ")", "parenthesis")):
+        depth = 0
+        for char in bare:
+            if char == opening:
+                depth += 1
+            elif char == closing and depth:
+                depth -= 1
+        if depth:
+            return group
     return ""
-
-
-def _unbalanced(pattern: str, opening: str, closing: str) -> bool:
-    depth, escaped = 0, False
-    for char in pattern:
-        if escaped:
-            escaped = False
-        elif char == "\\":
-            escaped = True
-        elif char == opening:
-            depth += 1
-        elif char == closing and depth:
-            depth -= 1
-    return depth > 0

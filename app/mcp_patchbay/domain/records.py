@@ -7,6 +7,7 @@ from typing import Literal
 
 LogSource = Literal["stderr", "stdout", "server", "patchbay"]
 Direction = Literal["in", "out"]
+Outcome = Literal["", "ok", "tool_error", "error", "timeout", "cancelled"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,4 +50,4 @@ class Call:
     tool: str
     started: float
     seconds: float | None = None
-    outcome: Literal["", "ok", "tool_error", "error", "timeout", "cancelled"] = ""
+    outcome: Outcome = ""

@@ -91,7 +91,7 @@ class BuiltinServer:
 class InvalidServer:
     """An entry of a config file that cannot be used. It is shown, kept and written back as it was."""
 
-    error: ConfigError
+    error: ConfigError = field(compare=False)
     raw: Any
 
     transport = "invalid"

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from mcp_patchbay.domain.catalog import PromptInfo, ToolInfo
 from mcp_patchbay.domain.errors import LaunchError, PatchbayError
 from mcp_patchbay.domain.messages import Message, message, plain
 from mcp_patchbay.domain.servers import InvalidServer, ServerSpec
+
+if TYPE_CHECKING:
+    from mcp_patchbay.domain.catalog import PromptInfo, ToolInfo
 
 Level = Literal["ok", "busy", "warning", "error", "off"]
 Action = Literal["", "start", "retry", "sign_in", "edit", "install", "show_log"]

@@ -1,0 +1,1 @@
+"""The card below the table: everything about the one server that is selected."""

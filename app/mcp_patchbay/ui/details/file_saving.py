@@ -1,0 +1,36 @@
+"""Asking where to save something and writing it there, off the event loop."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFileDialog
+
+from mcp_patchbay.engine import tasks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from PySide6.QtWidgets import QWidget
+
+
+def ask_and_save(
+    parent: QWidget, title: str, suggestion: str, content: Callable[[], str], on_error: Callable[[BaseException], None]
+) -> QFileDialog:
+    """Open a dialog for a file's name; when one is chosen, write `content()` there as UTF-8."""
+    dialog = QFileDialog(parent, title)
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+    dialog.setFileMode(QFileDialog.FileMode.AnyFile)
+    dialog.selectFile(suggestion)
+
+    def save(name: str) -> None:
+        text = content()
+        tasks.start(asyncio.to_thread(Path(name).write_text, text, "utf-8"), name=f"save {name}", on_error=on_error)
+
+    dialog.fileSelected.connect(save)
+    dialog.open()
+    return dialog

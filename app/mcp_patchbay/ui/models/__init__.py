@@ -1,0 +1,1 @@
+"""What the tables show: models of servers, of what they offer and of what they said."""

@@ -1,0 +1,1 @@
+"""Real MCP servers for the whole suite; `launch` starts them."""
