@@ -13,6 +13,8 @@ from mcp_patchbay.domain.servers import BuiltinServer, HttpServer, ServerSpec, S
 from mcp_patchbay.domain.state import ServerState
 from mcp_patchbay.engine.hub import ServerHub
 
+from .conftest import Listener
+
 FILTERS = Patterns(allow=("allowed-tool", "pattern-*"), block=("blocked-tool",))
 
 
@@ -44,28 +46,6 @@ def in_memory(name: str, server: MCPServer | None = None, **settings) -> ServerS
 
 def missing(name: str) -> ServerSpec:
     return ServerSpec(name=name, target=StdioServer("no-such-command-anywhere"))
-
-
-class Listener:
-    def __init__(self, hub: ServerHub) -> None:
-        self.events = []
-        hub.subscribe(self.events.append)
-
-    def of(self, kind):
-        return [event for event in self.events if isinstance(event, kind)]
-
-
-@pytest.fixture
-async def hub():
-    made = []
-
-    def make(*specs, **settings):
-        made.append(ServerHub(specs, **settings))
-        return made[-1]
-
-    yield make
-    for one in made:
-        await one.cleanup()
 
 
 async def test_three_concurrent_inits_load_once(hub):

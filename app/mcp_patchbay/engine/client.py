@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Any, Literal, Self, cast
 import mcp_types as types
 from mcp import Client, MCPError
 from mcp.client.subscriptions import SubscriptionLost
+from mcp.server import MCPServer, Server
 from mcp_types import HEADER_MISMATCH
+from pydantic import ValidationError
 
 from mcp_patchbay import __version__
+from mcp_patchbay.engine.in_process import TappedDispatcher
 from mcp_patchbay.engine.session import Listing, PatchbaySession, Raw, no_answer
 from mcp_patchbay.engine.stdio.dispatcher import MAX_MESSAGE, StdioDispatcher
 from mcp_patchbay.engine.stdio.process import Hooks, Launch
@@ -57,11 +60,12 @@ class PatchbayClient(Client):
     Args:
         server: a `Launch` (our own stdio), a transport (HTTP), or an in-process `MCPServer` or `Server`.
         mode: "auto" probes for the newer protocol era first, "legacy" does not; else a protocol version of the newer.
-        hooks: who hears a process's pipes; for `Launch` only.
+        hooks: who hears a process's pipes, for `Launch`; of an in-process server the traffic only.
         probe_limit: seconds of silence on the probe after which a command is taken for one of the older era.
         read_timeout: seconds for requests that have no limit of their own.
         on_list_changed: told "tools", "prompts" or "resources" when the server says that its list has changed. For
             servers of the newer era `watch_lists` must run too.
+        on_process: awaited with each process right after its start, before anything is said to it.
         max_message: bytes of the largest message that is taken from a process.
         logging_callback, message_handler, sampling_callback, elicitation_callback, list_roots_callback: as for
             `mcp.Client`. What is not given is not declared, and a request for it is refused at once.
@@ -81,6 +85,7 @@ class PatchbayClient(Client):
         read_timeout: float = READ_TIMEOUT,
         max_message: int = MAX_MESSAGE,
         on_list_changed: Callable[[ListKind], None] | None = None,
+        on_process: Callable[[StdioDispatcher], Awaitable[None]] | None = None,
         logging_callback: LoggingFnT | None = None,
         message_handler: MessageHandlerFnT | None = None,
         sampling_callback: SamplingFnT | None = None,
@@ -95,6 +100,7 @@ class PatchbayClient(Client):
         self._probe_limit = probe_limit if isinstance(server, Launch) else None
         self._on_list_changed = on_list_changed
         self._on_message = message_handler
+        self._on_process = on_process
         super().__init__(
             server,
             mode=mode,
@@ -109,6 +115,9 @@ class PatchbayClient(Client):
         )
         if isinstance(server, Launch):
             self._connect = self._connect_process
+        elif isinstance(server, MCPServer | Server):
+            self._connect_server = self._connect
+            self._connect = self._connect_in_process
 
     # ---- opening and closing
     async def __aenter__(self) -> Self:
@@ -131,8 +140,17 @@ class PatchbayClient(Client):
         try:
             await super().__aenter__()
         except BaseExceptionGroup as group:  # the SDK's task groups wrap what the handshake raised
-            raise _innermost(group) from None
-        return self
+            error = _innermost(group)
+        except (ValidationError, RuntimeError) as raised:
+            error = raised
+        else:
+            return self
+        if isinstance(error, ValidationError):
+            problems = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
+            error = MCPError(types.INTERNAL_ERROR, f"The server's answer to the handshake is not valid: {problems}")
+        elif type(error) is RuntimeError:  # a protocol version that nobody knows
+            error = MCPError(types.INTERNAL_ERROR, str(error))
+        raise error from None
 
     def _ended_on_probe(self, error: MCPError) -> bool:
         closed = error.code == types.CONNECTION_CLOSED and no_answer(error)
@@ -152,13 +170,15 @@ class PatchbayClient(Client):
         launch = cast("Launch", self.server)
         self.dispatcher = await StdioDispatcher.start(launch, self._hooks, self._max_message)
         stack.push_async_callback(self.dispatcher.stop)
+        if self._on_process is not None:
+            await self._on_process(self.dispatcher)
         return self.dispatcher
 
+    async def _connect_in_process(self, stack: AsyncExitStack, mode: str, raise_exceptions: bool) -> Dispatcher[Any]:
+        return TappedDispatcher(await self._connect_server(stack, mode, raise_exceptions), self._hooks.on_traffic)
+
     async def _build_session(self, exit_stack: AsyncExitStack) -> ClientSession:
-        session = await super()._build_session(exit_stack)
-        session.__class__ = PatchbaySession  # the same state and more methods: nothing of the SDK's is copied
-        cast("PatchbaySession", session).probe_limit = self._probe_limit
-        return session
+        return PatchbaySession.take_over(await super()._build_session(exit_stack), self._probe_limit)
 
     # ---- what was agreed on
     @property

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from mcp_patchbay.domain.ports import Builtins, Interaction, Memory, Secrets, Tokens
     from mcp_patchbay.engine.recorder import Recorder
     from mcp_patchbay.engine.session import Listing, Raw
+    from mcp_patchbay.engine.stdio.dispatcher import StdioDispatcher
 
 FIRST_DOWNLOAD = 300.0
 """Seconds that a package runner's first start may take, since it downloads, and to which output stretches any start."""
@@ -176,7 +177,7 @@ class Opening:
             target, self._masks = await resolve_target(
                 self.spec.target, self._ports.secrets or NoSecrets(), self._ports.environ
             )
-            self._recorder.masks = self._masks
+            self._recorder.hide(self._masks)
             self._done("settings")
             server = await self._server(target)
             self._client = PatchbayClient(
@@ -189,6 +190,7 @@ class Opening:
                     on_output=self._renew,
                 ),
                 on_list_changed=lambda _kind: self._on_list_changed(),
+                on_process=self._on_process,
                 logging_callback=self._on_server_log,
                 **interaction_callbacks(self._ports.interaction, lambda: self.spec.name),
             )
@@ -260,23 +262,31 @@ class Opening:
         first = "process" if "process" in self._steps else "reach" if "reach" in self._steps else "handshake"
         self._begin(first)
         await stack.enter_async_context(client)
-        process = client.dispatcher
-        if process is not None:
-            self.pid = process.pid
-            if self._ports.memory is not None and process.pid is not None:
-                await orphans.record(self._ports.memory, process.pid)
+        if client.dispatcher is not None:
+            client.dispatcher.ended.add_done_callback(lambda _ended: self._on_lost(self._exit_error()))
+            if self._ports.memory is not None:
                 self._ports.memory.remember("started", self.spec.id, True)
-            process.ended.add_done_callback(lambda _ended: self._on_lost(self._exit_error()))
-            self._done("process", f"PID {self.pid}")
         elif self._transport is not None:
             self._done("reach", self.spec.target.summary())
-        self._done("handshake", f"{client.protocol_version}")
+        self._done("handshake", client.protocol_version)
+
+    async def _on_process(self, process: StdioDispatcher) -> None:
+        """A process was started; a second one when the first ended on the probe."""
+        self.pid = process.pid
+        self._done("process", f"PID {self.pid}")
+        self._begin("handshake")
+        if self._ports.memory is not None and process.pid is not None:
+            await orphans.record(self._ports.memory, process.pid)
 
     # ---- what went wrong
     def explain(self, causes: list[BaseException], limit: float | None) -> PatchbayError | None:
         """Say what failed, where the process or the transport knows more than the exceptions do."""
         cause = causes[0]
         process = self._client.dispatcher if self._client else None
+        if isinstance(cause, TimeoutError) and self._timeout is not None and self._timeout.expired():
+            if self._stray:
+                return failures.not_mcp(limit or self.limit, self._shown(self._stray))
+            return failures.silent(limit or self.limit)
         if process is not None and process.closed and _is_closed(cause):
             return self._exit_error()
         if isinstance(cause, OSError | ValueError) and self._steps.get("process", _NONE).kind == "running":
@@ -285,10 +295,6 @@ class Opening:
             return self._transport.failure_of(cause)
         if self._transport is not None and not isinstance(cause, TimeoutError | MCPError):
             return self._transport.describe(cause)
-        if isinstance(cause, TimeoutError) and self._timeout is not None:
-            if self._stray:
-                return failures.not_mcp(limit or self.limit, self._shown(self._stray))
-            return failures.silent(limit or self.limit)
         if self._transport is not None:
             return self._transport.failure_of(cause)
         return None

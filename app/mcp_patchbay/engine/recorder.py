@@ -24,7 +24,6 @@ class Recorder:
     def __init__(self, name: Callable[[], str], emit: Callable[[Event], None], clock: Clock) -> None:
         self.log = LogRing()
         self.traffic = TrafficRing()
-        self.masks: tuple[str, ...] = ()
         self._name = name
         self._emit = emit
         self._clock = clock
@@ -43,6 +42,11 @@ class Recorder:
         """Keep one JSON-RPC message."""
         self.traffic.append(TrafficEntry(self._clock.time(), direction, raw))
         self._grew(TrafficGrew)
+
+    def hide(self, masks: tuple[str, ...]) -> None:
+        """Hide these secrets, and those of earlier connections, from whoever reads."""
+        known = tuple(dict.fromkeys((*self.log.masks, *masks)))
+        self.log.masks = self.traffic.masks = known
 
     def close(self) -> None:
         """No more news; what was kept stays readable."""

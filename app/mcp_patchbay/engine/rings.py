@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Generic, TypeVar
 
+from mcp_patchbay.domain.placeholders import redact
 from mcp_patchbay.domain.records import LogLine, TrafficEntry
 
 T = TypeVar("T")
@@ -77,6 +78,12 @@ class LogRing(Ring[LogLine]):
 
     def __init__(self, max_items: int = LOG_LINES, max_bytes: int = LOG_BYTES) -> None:
         super().__init__(max_items, max_bytes)
+        self.masks: tuple[str, ...] = ()
+
+    def read(self, start: int, stop: int | None = None) -> list[LogLine]:
+        """As `Ring.read`, with the secrets in `masks` hidden: kept raw, so that recording costs nothing."""
+        lines = super().read(start, stop)
+        return [replace(line, raw=redact(line.raw, self.masks)) for line in lines] if self.masks else lines
 
     def append(self, item: LogLine, size: int | None = None) -> None:
         """Add a line; one over `LONGEST_LINE` bytes is cut. `size` defaults to the bytes of the line."""
@@ -89,6 +96,12 @@ class TrafficRing(Ring[TrafficEntry]):
 
     def __init__(self, max_items: int = TRAFFIC_ENTRIES, max_bytes: int = TRAFFIC_BYTES) -> None:
         super().__init__(max_items, max_bytes)
+        self.masks: tuple[str, ...] = ()
+
+    def read(self, start: int, stop: int | None = None) -> list[TrafficEntry]:
+        """As `LogRing.read`."""
+        entries = super().read(start, stop)
+        return [replace(entry, raw=redact(entry.raw, self.masks)) for entry in entries] if self.masks else entries
 
     def append(self, item: TrafficEntry, size: int | None = None) -> None:
         """Add a message; one over `LARGEST_ENTRY` bytes is cut. `size` defaults to the bytes of the message."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from mcp.client.session import ClientSession
 from mcp.shared.exceptions import MCPError
@@ -12,10 +12,14 @@ from mcp.shared.inbound import find_invalid_x_mcp_header, x_mcp_header_map
 from mcp_types import CONNECTION_CLOSED, METHOD_NOT_FOUND, REQUEST_TIMEOUT
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
+from mcp_patchbay.engine.stdio.dispatcher import StdioDispatcher
+from mcp_patchbay.engine.stdio.pending import Deadlines, Pending
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from mcp.shared.dispatcher import CallOptions, ProgressFnT
+    from mcp.shared.dispatcher import CallOptions, DispatchContext, ProgressFnT
+    from mcp.shared.transport_context import TransportContext
 
 MAX_PAGES = 1000
 Raw = dict[str, Any]
@@ -29,15 +33,29 @@ class PatchbaySession(ClientSession):
     The SDK validates a whole list at once, so one odd tool costs all of them. Here every entry stands for itself, and
     what the SDK derives from a list (output schemas, header maps) is kept up from the raw entries.
 
-    It is never constructed: `PatchbayClient` gives its class to the session that the SDK has built.
+    It is never constructed: `take_over` makes one of the session that the SDK has built.
 
     Attributes:
-        probe_limit: seconds that a server may be silent on `server/discover`; None leaves it to the SDK (10 s).
-        probe_timed_out: whether it was silent, so that taking it for a server of the older era was a guess.
+        probe_timed_out: whether the server was silent on the probe, so that taking it for one of the older era was a
+            guess.
     """
 
-    probe_limit: float | None = None
-    probe_timed_out: bool = False
+    probe_timed_out: bool
+    _probe_limit: float | None
+    _calls: dict[object, Pending]
+    _deadlines: Deadlines
+
+    @classmethod
+    def take_over(cls, session: ClientSession, probe_limit: float | None) -> PatchbaySession:
+        """Give our class to a session that was not entered yet: the same state and more methods.
+
+        `probe_limit` is how many seconds a server may be silent on `server/discover`; None leaves it to the SDK (10 s).
+        """
+        session.__class__ = cls
+        ours = cast("PatchbaySession", session)
+        ours.probe_timed_out, ours._probe_limit, ours._calls = False, probe_limit, {}
+        ours._deadlines = Deadlines(asyncio.get_running_loop(), ours._calls)
+        return ours
 
     @property
     def modern(self) -> bool:
@@ -47,11 +65,11 @@ class PatchbaySession(ClientSession):
     async def send_discover(self, version: str) -> Raw:
         """The SDK's probe, under our limit."""
         try:
-            async with asyncio.timeout(self.probe_limit):
+            async with asyncio.timeout(self._probe_limit):
                 return await super().send_discover(version)
         except TimeoutError:
             self.probe_timed_out = True
-            raise MCPError(REQUEST_TIMEOUT, f"No answer to server/discover within {self.probe_limit} s") from None
+            raise MCPError(REQUEST_TIMEOUT, f"No answer to server/discover within {self._probe_limit} s") from None
         except MCPError as error:
             self.probe_timed_out |= error.code == REQUEST_TIMEOUT and no_answer(error)
             raise
@@ -66,7 +84,7 @@ class PatchbaySession(ClientSession):
     ) -> Raw:
         """Send a request with the stamps of its era, and return the result as it came.
 
-        `timeout` is in seconds; None means the session's read timeout.
+        `timeout` is in seconds; None means the session's read timeout. Progress that someone listens to renews it.
 
         Raises:
             MCPError: the server's error, or that there was none (see `no_answer`).
@@ -75,11 +93,52 @@ class PatchbaySession(ClientSession):
         options: CallOptions = {}
         self._stamp(data, options)
         limit = self._session_read_timeout_seconds if timeout is None else timeout
-        if limit is not None:
-            options["timeout"] = limit
         if on_progress is not None:
             options["on_progress"] = on_progress
+            if limit is not None and not isinstance(self._dispatcher, StdioDispatcher):
+                return await self._send_within(limit, method, data["params"], options, on_progress)
+        if limit is not None:
+            options["timeout"] = limit
         return await self._dispatcher.send_raw_request(method, data["params"], options)
+
+    async def _send_within(
+        self, limit: float, method: str, params: Raw, options: CallOptions, on_progress: ProgressFnT
+    ) -> Raw:
+        """What our stdio does by itself, for the SDK's dispatchers: a limit that progress renews and questions hold."""
+        call = Pending(asyncio.get_running_loop().create_future(), method)
+
+        async def on_renewing_progress(progress: float, total: float | None, message: str | None) -> None:
+            self._deadlines.renew(call)
+            await on_progress(progress, total, message)
+
+        def expire(_: object) -> None:
+            clock.reschedule(0)
+
+        options["on_progress"] = on_renewing_progress
+        self._calls[call] = call
+        self._deadlines.watch(call, limit)
+        try:
+            async with asyncio.timeout(None) as clock:
+                call.future.add_done_callback(expire)
+                return await self._dispatcher.send_raw_request(method, params, options)
+        except TimeoutError:
+            if call.future.done():
+                call.future.result()  # raises what `Deadlines` put there
+            raise
+        finally:
+            del self._calls[call]
+            call.future.remove_done_callback(expire)
+            call.future.cancel()
+
+    async def _on_request(
+        self, dctx: DispatchContext[TransportContext], method: str, params: Mapping[str, Any] | None
+    ) -> Raw:
+        """The SDK's answering of the server's questions; meanwhile the clock of our calls stands still."""
+        release = self._deadlines.hold()
+        try:
+            return await super()._on_request(dctx, method, params)
+        finally:
+            release()
 
     # ---- lists
     async def list_all_tools_raw(self) -> Listing:

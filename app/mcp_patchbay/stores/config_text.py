@@ -6,14 +6,16 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mcp_patchbay.domain.errors import ConfigFileError
 from mcp_patchbay.domain.messages import Message, message
 from mcp_patchbay.domain.server_names import free_name, suggested_name
 from mcp_patchbay.domain.servers import ServerSpec, read_server, renamed
 from mcp_patchbay.stores import jsonc
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 ENVIRONMENT_VARIABLE = "MCP_SERVERS"
 UNNAMED = "server"

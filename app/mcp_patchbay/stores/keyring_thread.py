@@ -79,13 +79,19 @@ class KeyringThread:
     def __init__(self, backend: Backend | None = None, *, quiet: float) -> None:
         self._backend = backend
         self._quiet = quiet
-        self._jobs: queue.SimpleQueue[_Job] | None = None
+        self._jobs: queue.SimpleQueue[_Job | None] | None = None
         self._refusal: Exception | None = None
         self._refused_at = 0.0
 
     def try_again(self) -> None:
         """Forget a refusal."""
         self._refusal = None
+
+    def close(self) -> None:
+        """Let the thread end when it is through. A later `run` starts another."""
+        if self._jobs is not None:
+            self._jobs.put(None)
+            self._jobs = None
 
     async def run(self, work: Callable[[Backend], T], *, reading: bool, limit: float) -> T:
         """`work(backend)`, within `limit` seconds.
@@ -109,9 +115,8 @@ class KeyringThread:
             self._jobs = None
             raise self._refused(KeyringTimeoutError()) from error
 
-    def _serve(self, jobs: queue.SimpleQueue[_Job]) -> None:
-        while jobs is self._jobs:
-            job = jobs.get()
+    def _serve(self, jobs: queue.SimpleQueue[_Job | None]) -> None:
+        while jobs is self._jobs and (job := jobs.get()) is not None:
             if job.answer.done():  # nobody waits for it any more
                 continue
             try:

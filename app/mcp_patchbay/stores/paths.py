@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 APP_NAME = "patchbay"
-HOME_VARIABLE = "PATCHBAY_HOME"
+HOME_VARIABLE = "MCP_PATCHBAY_HOME"
 """Names one folder for everything, such as on a USB stick or in tests."""
-CONFIG_VARIABLE = "PATCHBAY_CONFIG"
+CONFIG_VARIABLE = "MCP_PATCHBAY_CONFIG"
 """Names the servers.json to use."""
 
 
@@ -24,7 +24,7 @@ class Paths:
 
     Args:
         config_file: the servers.json to use, as given by `--config`; it goes before the environment.
-        environ: where `PATCHBAY_HOME` and `PATCHBAY_CONFIG` are looked up.
+        environ: where `MCP_PATCHBAY_HOME` and `MCP_PATCHBAY_CONFIG` are looked up.
     """
 
     def __init__(self, config_file: Path | None = None, environ: Mapping[str, str] = os.environ) -> None:

@@ -80,6 +80,10 @@ class SecretStore(Protocol):
         """The user acted: ask a keyring again that was locked a moment ago."""
         ...
 
+    def close(self) -> None:
+        """At quit: nothing more will be asked."""
+        ...
+
 
 class KeyringStore:
     """Secrets in the system's keyring, under the service `mcp-patchbay` and the user name `ID/FIELD`.
@@ -130,6 +134,9 @@ class KeyringStore:
 
     def try_again(self) -> None:
         self._thread.try_again()
+
+    def close(self) -> None:
+        self._thread.close()
 
     async def _call(self, field: str, work: Callable[[Backend], T], *, reading: bool = False) -> T:
         try:
@@ -185,6 +192,9 @@ class SessionStore:
     def try_again(self) -> None:
         """Memory is never locked."""
 
+    def close(self) -> None:
+        """Memory needs no closing; what it holds goes with it."""
+
 
 async def open_secret_store(memory: StateFile, backend: Backend | None = None) -> SecretStore:
     """The system's keyring when there is one that keeps secrets safely, otherwise memory for this run.
@@ -195,6 +205,7 @@ async def open_secret_store(memory: StateFile, backend: Backend | None = None) -
     try:
         await store.find()
     except SecretError:
+        store.close()
         return SessionStore()
     return store
 
@@ -222,5 +233,7 @@ class LazySecrets:
         await (await self.open()).delete(server_id, field)
 
     async def close(self) -> None:
-        """Write the list of names, if it changed."""
+        """Write the list of names, if it changed, and let the keyring go."""
+        if self._store is not None:
+            self._store.close()
         await self._memory.close()

@@ -49,6 +49,7 @@ class AboutDialog(QDialog):
         self.licences = QTreeWidget()
         self.licences.setAccessibleName(self.tr("Licences of third parties"))
         self.licences.setHeaderLabels([self.tr("Component"), self.tr("Version"), self.tr("Licence")])
+        self.licences.setObjectName("plain_list")
         self.licences.setRootIsDecorated(False)
         self.licences.addTopLevelItems([QTreeWidgetItem(list(row)) for row in components()])
         for column in range(2):
@@ -105,8 +106,8 @@ def _licence(name: str) -> str:
         return LICENCES[name]
     metadata = distribution(name).metadata
     for key in ("License-Expression", "License"):
-        text = metadata.get(key, "").strip()
+        text = (metadata.get_all(key) or [""])[0].strip()
         if text and len(text) <= LONGEST_LICENCE and "\n" not in text:
             return str(text)
-    classifiers = [c for c in metadata.get_all("Classifier", []) if c.startswith("License ::")]
+    classifiers = [c for c in metadata.get_all("Classifier") or [] if c.startswith("License ::")]
     return classifiers[0].rpartition(" :: ")[2] if classifiers else ""

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from mcp_patchbay.domain.state import Snapshot
 
 WIDTHS = (52, 148, 256, 80, 64, 128, 100, 68, 0)
-HIDDEN_BELOW = {Column.TRANSPORT: 1100, Column.SINCE: 1000, Column.CALLS: 820}  # px of the window
+HIDDEN_BELOW = {Column.TRANSPORT: 1100, Column.SINCE: 1000, Column.LATENCY: 940, Column.CALLS: 820}  # px of the window
 ALWAYS_SHOWN = {Column.ON, Column.STATE, Column.NAME, Column.MESSAGE}
 
 
@@ -58,6 +58,7 @@ class ServerTable(Table):
         self._hidden_by_user: set[Column] = set()
         self.setModel(self.sorted)
         self.setAccessibleName(self.tr("Servers"))
+        self.setMinimumHeight(112)
         self.setSortingEnabled(True)
         self.setMouseTracking(True)
         self.setItemDelegate(RowDelegate(self))
@@ -171,8 +172,8 @@ class ServerTable(Table):
     def _link_at(self, position: QPoint) -> QModelIndex | None:
         index = self.indexAt(position)
         if index.isValid() and index.column() == Column.MESSAGE:
-            if self._message.link_box(self.visualRect(index), index).contains(position):
-                return index
+            hit = self._message.link_box(self.visualRect(index), index).contains(position)
+            return index if hit else None
         return None
 
     def mousePressEvent(self, event: QMouseEvent) -> None:

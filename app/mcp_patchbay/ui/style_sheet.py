@@ -75,6 +75,9 @@ QPlainTextEdit[field="true"]:focus { border: 1px solid @link }
 QTableView { padding: 2px }
 QTableView[inside="true"], QPlainTextEdit[inside="true"] { border: 0; border-top: 1px solid @border; border-radius: 0;
   padding: 0 }
+QPlainTextEdit[inside="true"] { padding: 4px 8px }
+QTableView[inside="top"] { border: 0; border-radius: 0; padding: 0 }
+QTreeView#plain_list::item { padding: 4px 6px }
 QTableView::item, QListView::item, QTreeView::item { border: 0 }
 QHeaderView { background: @base; border: 0 }
 QHeaderView::section { background: @base; border: 0; border-bottom: 1px solid @border; padding: 0 8px; color: @dim;

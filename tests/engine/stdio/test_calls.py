@@ -6,12 +6,12 @@ import asyncio
 import json
 
 import pytest
-from checks.waiting import until
 from mcp import MCPError
 from mcp_types import CreateMessageResult, ElicitResult, ListRootsResult, TextContent
-from servers.cases.recorded import connected
 
+from checks.waiting import until
 from mcp_patchbay.engine.stdio.pending import RequestTimeoutError
+from servers.cases.recorded import connected
 
 
 async def test_a_call_over_its_limit_is_cancelled_at_the_server_and_its_late_answer_ignored():

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import anyio
 import pytest
-from checks.waiting import until
 from mcp import MCPError
-from servers.cases import launch
-from servers.cases.recorded import Recorded, connected
 
+from checks.waiting import until
 from mcp_patchbay.engine.client import PatchbayClient
 from mcp_patchbay.engine.stdio.dispatcher import exit_words
 from mcp_patchbay.engine.stdio.process import Launch
+from servers.cases import launch
+from servers.cases.recorded import Recorded, connected
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="process groups and signals")
 
@@ -93,7 +93,7 @@ async def test_a_cancelled_owner_still_ends_the_process():
 
 
 async def test_connecting_can_be_cancelled_and_leaves_no_process():
-    server = Recorded("content_length", probe_limit=60)
+    server = Recorded("silent", probe_limit=60)
     connecting = asyncio.create_task(server.client.__aenter__())
     await until(lambda: server.noise)
     connecting.cancel()

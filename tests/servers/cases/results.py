@@ -31,6 +31,4 @@ def call(message):
     return mini.result(message["id"], RESULTS.get(name, mini.text("unlisted")))
 
 
-mini.serve(
-    [mini.tool(name, outputSchema=SCHEMAS.get(name, NUMBER)) for name in RESULTS], over={"tools/call": call}
-)
+mini.serve([mini.tool(name, outputSchema=SCHEMAS.get(name, NUMBER)) for name in RESULTS], over={"tools/call": call})

@@ -1,7 +1,6 @@
 """A server of the newer era (2026-07-28), written with the SDK: tools, progress, input rounds and list changes."""
 
 import asyncio
-
 from typing import Annotated
 
 from mcp.server import MCPServer

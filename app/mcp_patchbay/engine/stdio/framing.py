@@ -49,7 +49,7 @@ def decode(line: bytes) -> Any:
     if _TWENTY_DIGITS in line.translate(_DIGITS_TO_ZERO):
         try:
             return json.loads(line)
-        except (ValueError, RecursionError):  # over Python's limit of digits
+        except RecursionError:
             return value
     return value
 

@@ -14,7 +14,7 @@ from mcp_patchbay.ui.details.filter_chips import FilterChips
 from mcp_patchbay.ui.models.catalog_model import CatalogModel, prompt_model, resource_model, tool_model, tool_tokens
 from mcp_patchbay.ui.models.sorted_model import SortedModel
 from mcp_patchbay.ui.texts import tokens
-from mcp_patchbay.ui.widgets import Table, hbox, holder, label, line, vbox
+from mcp_patchbay.ui.widgets import Table, hbox, label, vbox
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,7 +52,7 @@ class CatalogPage(QWidget):
         self._nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._stack = QStackedWidget()
         self._stack.addWidget(self.table)
-        self._stack.addWidget(holder(vbox(line(), (self._nothing, 1), margins=(0, 0, 0, 0), spacing=0)))
+        self._stack.addWidget(self._nothing)
 
     def set_model(self, model: CatalogModel, widths: Sequence[int], delegates: dict[int, RowDelegate]) -> None:
         """Show `model`; a width of 0 takes what is left."""
@@ -185,4 +185,5 @@ class ResourcesPage(CatalogPage):
     def __init__(self) -> None:
         super().__init__(self.tr("Resources"))
         self.set_model(resource_model(self), (36, 190, 300, 80, 140, 0), {0: IconDelegate(), 2: MonoDelegate()})
+        self.table.setProperty("inside", "top")  # the line under the tabs is its upper edge
         self.setLayout(vbox((self._stack, 1), margins=(3, 0, 3, 3)))

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from mcp_patchbay.stores.history import Outcome
 
 
+tr = QCoreApplication.translate
+
+
 @dataclass(frozen=True, slots=True)
 class CallEnd:
     """How one call ended: a result (which may be the tool's own "no"), an error, or neither when it was cancelled."""
@@ -67,14 +70,14 @@ def end_words(outcome: Outcome, seconds: float) -> EndWords:
     took = milliseconds(seconds * 1000)
     icon, role = END_ICONS[outcome]
     text = {
-        "ok": tr("Done in {0}"),
-        "tool_error": tr("The tool said no, after {0}"),
-        "protocol": tr("Protocol error, after {0}"),
-        "timeout": tr("Timed out, after {0}"),
-        "not_connected": tr("Not connected"),
-        "blocked": tr("Blocked"),
-        "cancelled": tr("Cancelled after {0}"),
-        "failed": tr("Failed"),
+        "ok": tr("PlaygroundFailure", "Done in {0}"),
+        "tool_error": tr("PlaygroundFailure", "The tool said no, after {0}"),
+        "protocol": tr("PlaygroundFailure", "Protocol error, after {0}"),
+        "timeout": tr("PlaygroundFailure", "Timed out, after {0}"),
+        "not_connected": tr("PlaygroundFailure", "Not connected"),
+        "blocked": tr("PlaygroundFailure", "Blocked"),
+        "cancelled": tr("PlaygroundFailure", "Cancelled after {0}"),
+        "failed": tr("PlaygroundFailure", "Failed"),
     }[outcome]
     return EndWords(icon, role, text.format(took))
 
@@ -103,13 +106,13 @@ def failure_note(end: CallEnd) -> str:
 def outcome_note(outcome: Outcome) -> str:
     """An end other than a good one, in one or two words."""
     return {
-        "tool_error": tr("said no"),
-        "protocol": tr("error"),
-        "timeout": tr("timed out"),
-        "not_connected": tr("not connected"),
-        "blocked": tr("blocked"),
-        "cancelled": tr("cancelled"),
-        "failed": tr("failed"),
+        "tool_error": tr("PlaygroundFailure", "said no"),
+        "protocol": tr("PlaygroundFailure", "error"),
+        "timeout": tr("PlaygroundFailure", "timed out"),
+        "not_connected": tr("PlaygroundFailure", "not connected"),
+        "blocked": tr("PlaygroundFailure", "blocked"),
+        "cancelled": tr("PlaygroundFailure", "cancelled"),
+        "failed": tr("PlaygroundFailure", "failed"),
     }.get(outcome, "")
 
 
@@ -125,11 +128,17 @@ class FailureTexts:
 def failure_texts(error: Exception | None) -> FailureTexts:
     """The words for an error; None means that the call was cancelled."""
     if error is None:
-        return FailureTexts(tr("Cancelled"), tr("You stopped the call, and the server was told so."), "")
+        return FailureTexts(
+            tr("PlaygroundFailure", "Cancelled"),
+            tr("PlaygroundFailure", "You stopped the call, and the server was told so."),
+            "",
+        )
     if isinstance(error, PatchbayError):
         return FailureTexts(text_of(error.title), text_of(error.message), text_of(error.hint))
     return FailureTexts(
-        tr("Something went wrong in Patchbay"), type(error).__name__, tr("The app's log has the details.")
+        tr("PlaygroundFailure", "Something went wrong in Patchbay"),
+        type(error).__name__,
+        tr("PlaygroundFailure", "The app's log has the details."),
     )
 
 
@@ -137,12 +146,7 @@ def error_json(error: Exception | None) -> Any:
     """The JSON-RPC error that the server sent; None for a failure that has none."""
     if not isinstance(error, ProtocolError):
         return None
-    answer: dict[str, Any] = {"code": error.code, "message": text_of(error.message)}
+    answer: dict[str, Any] = {"code": error.code, "message": error.message.args.get("message", text_of(error.message))}
     if error.data is not None:
         answer["data"] = error.data
     return {"error": answer}
-
-
-def tr(text: str) -> str:
-    """A text of this module in the user's language."""
-    return QCoreApplication.translate("PlaygroundFailure", text)
