@@ -94,6 +94,15 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def window_parser() -> argparse.ArgumentParser:
+    """The arguments of the window's program."""
+    parser = argparse.ArgumentParser(prog="mcp-patchbay", usage="mcp-patchbay [--hidden] [--debug] | COMMAND ...")
+    parser.add_argument("--hidden", action="store_true", help="start in the tray, without the window")
+    parser.add_argument("--debug", action="store_true", help="write more to the app log")
+    parser.add_argument("--config", type=Path, metavar="FILE", help="use this servers.json instead of your own")
+    return parser
+
+
 def _seconds(text: str) -> float:
     value = float(text)
     if not 0 < value < 1e7:

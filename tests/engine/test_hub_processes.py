@@ -136,9 +136,7 @@ async def test_a_server_that_wants_a_key_waits_for_sign_in_and_works_with_the_ke
             async def get(self, server_id, field):
                 return {("the-id", "headers.Authorization"): "Bearer let-me-in"}.get((server_id, field))
 
-        one = hub(
-            http_spec("no-key", url, kind), http_spec("key", url, kind, headers=headers), secrets=Keyring()
-        )
+        one = hub(http_spec("no-key", url, kind), http_spec("key", url, kind, headers=headers), secrets=Keyring())
         heard = Listener(one)
         await one.init()
         assert one.snapshot("no-key").state is ServerState.NEEDS_AUTH

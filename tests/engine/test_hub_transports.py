@@ -56,9 +56,9 @@ async def test_a_slow_tool_meets_its_servers_limit(hub, transport):
         one = hub(spec)
         await one.init()
         with pytest.raises(TimedOutError, match=r"0\.1 s"):
-            await one.call_tool("a", "slow", {"steps": 1, "delay": 2.0})
+            await one.call_tool("a", "slow", {"steps": 1, "seconds": 2.0})
         assert one.snapshot("a").state is ServerState.READY
-        assert not (await one.call_tool("a", "slow", {"steps": 1, "delay": 0.15}, timeout=3)).is_error
+        assert not (await one.call_tool("a", "slow", {"steps": 1, "seconds": 0.15}, timeout=3)).is_error
         await one.cleanup()
 
 
@@ -72,7 +72,7 @@ async def test_progress_reaches_the_caller(hub, transport):
         async def on_progress(progress, total, text):
             told.append((progress, total))
 
-        await one.call_tool("a", "slow", {"steps": 3, "delay": 0.01}, on_progress=on_progress)
+        await one.call_tool("a", "slow", {"steps": 3, "seconds": 0.03}, on_progress=on_progress)
         assert told[-1] == (3, 3)
         await one.cleanup()
 

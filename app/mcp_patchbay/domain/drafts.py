@@ -153,11 +153,11 @@ class Draft:
 
     def tool_patterns(self) -> Patterns:
         """The filters for tools, without the patterns that are none."""
-        return Patterns(_good(self.allow_tools), _good(self.block_tools))
+        return Patterns(good_patterns(self.allow_tools), good_patterns(self.block_tools))
 
     def prompt_patterns(self) -> Patterns:
         """The filters for prompts, without the patterns that are none."""
-        return Patterns(_good(self.allow_prompts), _good(self.block_prompts))
+        return Patterns(good_patterns(self.allow_prompts), good_patterns(self.block_prompts))
 
     def _name_problems(self, taken: Collection[str]) -> Iterable[FieldProblem]:
         name = self.name.strip()
@@ -305,7 +305,7 @@ def _kept_if_secret(entry: Entry) -> Entry:
     return replace(entry, kept=True) if entry.value and keep_by_default(entry.name, entry.value) else entry
 
 
-def _good(text: str) -> tuple[str, ...]:
+def good_patterns(text: str) -> tuple[str, ...]:
     """The patterns of a text with one a line, without those that are none."""
     patterns = (line.strip() for line in text.splitlines())
     return tuple(pattern for pattern in patterns if pattern and check_pattern(pattern) is None)

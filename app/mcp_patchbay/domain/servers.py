@@ -197,12 +197,15 @@ def read_server(name: str, raw: Any) -> ServerSpec:
     try:
         return parse_server(name, raw)
     except ConfigError as error:
-        server_id = raw.get("id") if isinstance(raw, Mapping) else None
+        entry = raw if isinstance(raw, Mapping) else {}
+        server_id = entry.get("id")
+        known = COMMON_KEYS | StdioServer.keys | HttpServer.keys | BuiltinServer.keys
         return ServerSpec(
             name=name,
             target=InvalidServer(error, raw),
             id=server_id if isinstance(server_id, str) and server_id else new_server_id(),
             enabled=False,
+            extra={key: value for key, value in entry.items() if key not in known},
         )
 
 

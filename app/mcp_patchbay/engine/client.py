@@ -305,6 +305,16 @@ class PatchbayClient(Client):
         """Read a resource, as the server sent it. Errors as for `call_tool_raw`."""
         return await self._request_with_input("resources/read", {"uri": uri}, timeout)
 
+    async def complete_raw(
+        self, reference: Mapping[str, Any], argument: str, value: str, *, timeout: float | None = None
+    ) -> Raw:
+        """How an argument of a prompt or resource template might go on, as the server sent it.
+
+        `reference` is MCP's: `{"type": "ref/prompt", "name": ...}` or `{"type": "ref/resource", "uri": ...}`.
+        """
+        params = {"ref": dict(reference), "argument": {"name": argument, "value": value}}
+        return await self.session.request_raw("completion/complete", params, timeout=timeout)
+
     async def _request_with_input(
         self, method: str, params: Raw, timeout: float | None, on_progress: ProgressFnT | None = None
     ) -> Raw:

@@ -135,7 +135,7 @@ class Connection:
             tools_total=len(self.tools),
             prompts_visible=sum(prompt.visible for prompt in self.prompts),
             prompts_total=len(self.prompts),
-            resources=len(self.resources),
+            resources=sum(not resource.template for resource in self.resources),
             latencies=tuple(self._latencies),
             calls=self._calls,
             errors=self._call_errors,

@@ -107,3 +107,10 @@ async def test_prompts_and_resources_are_given_as_they_came():
         resource = await server.client.read_resource_raw("memo://welcome")
         assert resource["contents"][0]["text"] == "Welcome to the good server."
         assert len((await server.client.list_all_resources_raw())[0]) == 2
+
+
+async def test_completions_are_given_as_they_came():
+    reference = {"type": "ref/prompt", "name": "greet"}
+    async with connected("results") as server:
+        answer = await server.client.complete_raw(reference, "style", "fri")
+        assert answer == {"completion": {"values": ["fria", "frib"]}, "asked": reference}

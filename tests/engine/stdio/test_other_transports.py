@@ -108,5 +108,11 @@ async def test_an_http_server_is_listed_called_and_watched_alike(mode):
             await until(lambda: len(reports) == 5)
             with pytest.raises(MCPError, match=r"timed out after 0\.3 s"):
                 await client.call_tool_raw("slow", {"seconds": 30, "steps": 1}, timeout=0.3)
-            completion = await client.complete_raw({"type": "ref/prompt", "name": "greet"}, "style", "f")
-            assert isinstance(completion["completion"]["values"], list)
+            watching = asyncio.create_task(client.watch_lists())
+            # A subscription may not be open yet when the first change is made, so go on changing until one is told.
+            names = (f"grown_{count}" for count in range(1000))
+            while not told:
+                await client.call_tool_raw("grow", {"name": next(names)}, timeout=5)
+            assert set(told) == {"tools"}
+            watching.cancel()
+            await asyncio.wait([watching])

@@ -15,6 +15,12 @@ RESULTS = {
 SCHEMAS = {"bad_schema": {"type": "no such type"}, "dead_ref": {"$ref": "http://127.0.0.1:9/x.json"}}
 
 
+def complete(message):
+    argument = message["params"]["argument"]
+    values = [argument["value"] + ending for ending in ("a", "b")]
+    mini.result(message["id"], {"completion": {"values": values}, "asked": message["params"]["ref"]})
+
+
 def call(message):
     name = message["params"]["name"]
     if name == "raw_number":
@@ -31,4 +37,7 @@ def call(message):
     return mini.result(message["id"], RESULTS.get(name, mini.text("unlisted")))
 
 
-mini.serve([mini.tool(name, outputSchema=SCHEMAS.get(name, NUMBER)) for name in RESULTS], over={"tools/call": call})
+mini.serve(
+    [mini.tool(name, outputSchema=SCHEMAS.get(name, NUMBER)) for name in RESULTS],
+    over={"tools/call": call, "completion/complete": complete},
+)

@@ -1,4 +1,4 @@
-"""`python tests/ui/main_window/draw_pictures.py FOLDER`: pictures of the main window, to look at beside the design's.
+"""`PYTHONPATH=tests python -m ui.main_window.draw_pictures FOLDER`: pictures of the main window, to look at beside the design's.
 
 The snapshots are made up; everything that paints them is real.
 """
@@ -17,13 +17,13 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 from PySide6.QtCore import QRect
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QApplication
-from sample_servers import sample_prompts, sample_resources, sample_servers, sample_tools
+from ui.main_window.sample_servers import sample_prompts, sample_resources, sample_servers, sample_tools
 
 from mcp_patchbay.domain.records import LogLine, TrafficEntry
 from mcp_patchbay.domain.servers import ServerSpec
 from mcp_patchbay.domain.state import Snapshot
 from mcp_patchbay.engine.rings import LogRing, TrafficRing
-from mcp_patchbay.stores.paths import Paths
+from mcp_patchbay.stores.paths import HOME_VARIABLE, Paths
 from mcp_patchbay.stores.secrets import SessionStore
 from mcp_patchbay.stores.servers_file import ServersFile
 from mcp_patchbay.stores.settings import SettingsFile

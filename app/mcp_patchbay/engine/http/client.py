@@ -80,8 +80,8 @@ class HttpClient(httpx2.AsyncClient):
 
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
         if request.method == "DELETE":
-            request.extensions["timeout"] = httpx2.Timeout(GOODBYE).as_dict()
-        elif request.method == "GET":  # a stream on which nothing may come for hours
+            return await self._say_goodbye(request)
+        if request.method == "GET":  # a stream on which nothing may come for hours
             request.extensions["timeout"] = {**request.extensions["timeout"], "read": None}
         try:
             response = await super().send(request, **options)
@@ -105,9 +105,18 @@ class HttpClient(httpx2.AsyncClient):
             return next((found for inner in raised.exceptions if (found := self.failure_of(inner))), None)
         return self._failures.get(_marks(raised).get("failure", 0))
 
+    async def _say_goodbye(self, request: httpx2.Request) -> httpx2.Response:
+        """End the session. Nobody cares what the server says to it, if anything."""
+        request.extensions["timeout"] = httpx2.Timeout(GOODBYE).as_dict()
+        try:
+            await super().send(request)
+        except httpx2.HTTPError as raised:
+            log.debug("the session was not ended: %r", raised)
+        return httpx2.Response(204, request=request)
+
     def _on_unsent(self, request: httpx2.Request, raised: httpx2.TransportError) -> httpx2.Response:
         """No answer came. Before the first answer of all, that is the connection's failure; later the request's."""
-        if not self._answered or request.method == "DELETE":
+        if not self._answered:
             raise raised
         error = self._worded(request, raised)
         if isinstance(raised, httpx2.NetworkError | httpx2.RemoteProtocolError | httpx2.ProxyError):

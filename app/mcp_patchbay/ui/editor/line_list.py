@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, QRect, QSize, Qt, Signal
+from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QPainter
 from PySide6.QtWidgets import QAbstractItemView, QListWidget, QListWidgetItem, QStyleOptionViewItem, QWidget
 
@@ -174,6 +174,3 @@ class LineList(QWidget):
         for tool, usable in zip(self._tools, (row > 0, 0 <= row < count - 1, row >= 0), strict=True):
             tool.setVisible(count > 0)
             tool.setEnabled(usable)
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)

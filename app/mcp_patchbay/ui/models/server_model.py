@@ -158,6 +158,8 @@ class ServerModel(QAbstractTableModel):
         return 0 if parent.isValid() else len(Column)
 
     def flags(self, index: Index) -> Qt.ItemFlag:
+        if not index.isValid():
+            return Qt.ItemFlag.NoItemFlags
         flags = super().flags(index) | Qt.ItemFlag.ItemNeverHasChildren
         if index.column() == Column.ON and not isinstance(self._snapshots[index.row()].spec.target, InvalidServer):
             flags |= Qt.ItemFlag.ItemIsUserCheckable

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from PySide6.QtCore import QCoreApplication
+
 from mcp_patchbay.domain.json_text import json_text
-from mcp_patchbay.ui.playground.words import tr, type_words
+from mcp_patchbay.ui.playground.words import type_words
 from mcp_patchbay.ui.texts import tooltip
 from mcp_patchbay.ui.widgets import ElidedLabel, hbox, holder, label, vbox
 
@@ -38,7 +40,7 @@ def caption(field: Field) -> QWidget:
     name = ElidedLabel(field.name, 12, bold=True, mono=True)
     name.setMaximumWidth(NAME_WIDTH[1])
     star = label("*" if field.required else "", 12, bold=True, role="error")
-    star.setAccessibleName(tr("PlaygroundForm", "needed") if field.required else "")
+    star.setAccessibleName(QCoreApplication.translate("Form", "needed") if field.required else "")
     words = label(type_words(field), 11, role="dim", wrap=True)
     words.setMaximumWidth(NAME_WIDTH[1])
     made = holder(vbox(hbox(name, star, None, spacing=3), words, spacing=0))

@@ -70,14 +70,14 @@ def end_words(outcome: Outcome, seconds: float) -> EndWords:
     took = milliseconds(seconds * 1000)
     icon, role = END_ICONS[outcome]
     text = {
-        "ok": tr("PlaygroundFailure", "Done in {0}"),
-        "tool_error": tr("PlaygroundFailure", "The tool said no, after {0}"),
-        "protocol": tr("PlaygroundFailure", "Protocol error, after {0}"),
-        "timeout": tr("PlaygroundFailure", "Timed out, after {0}"),
-        "not_connected": tr("PlaygroundFailure", "Not connected"),
-        "blocked": tr("PlaygroundFailure", "Blocked"),
-        "cancelled": tr("PlaygroundFailure", "Cancelled after {0}"),
-        "failed": tr("PlaygroundFailure", "Failed"),
+        "ok": tr("CallEnd", "Done in {0}"),
+        "tool_error": tr("CallEnd", "The tool said no, after {0}"),
+        "protocol": tr("CallEnd", "Protocol error, after {0}"),
+        "timeout": tr("CallEnd", "Timed out, after {0}"),
+        "not_connected": tr("CallEnd", "Not connected"),
+        "blocked": tr("CallEnd", "Blocked"),
+        "cancelled": tr("CallEnd", "Cancelled after {0}"),
+        "failed": tr("CallEnd", "Failed"),
     }[outcome]
     return EndWords(icon, role, text.format(took))
 
@@ -106,13 +106,13 @@ def failure_note(end: CallEnd) -> str:
 def outcome_note(outcome: Outcome) -> str:
     """An end other than a good one, in one or two words."""
     return {
-        "tool_error": tr("PlaygroundFailure", "said no"),
-        "protocol": tr("PlaygroundFailure", "error"),
-        "timeout": tr("PlaygroundFailure", "timed out"),
-        "not_connected": tr("PlaygroundFailure", "not connected"),
-        "blocked": tr("PlaygroundFailure", "blocked"),
-        "cancelled": tr("PlaygroundFailure", "cancelled"),
-        "failed": tr("PlaygroundFailure", "failed"),
+        "tool_error": tr("CallEnd", "said no"),
+        "protocol": tr("CallEnd", "error"),
+        "timeout": tr("CallEnd", "timed out"),
+        "not_connected": tr("CallEnd", "not connected"),
+        "blocked": tr("CallEnd", "blocked"),
+        "cancelled": tr("CallEnd", "cancelled"),
+        "failed": tr("CallEnd", "failed"),
     }.get(outcome, "")
 
 
@@ -129,16 +129,16 @@ def failure_texts(error: Exception | None) -> FailureTexts:
     """The words for an error; None means that the call was cancelled."""
     if error is None:
         return FailureTexts(
-            tr("PlaygroundFailure", "Cancelled"),
-            tr("PlaygroundFailure", "You stopped the call, and the server was told so."),
+            tr("CallEnd", "Cancelled"),
+            tr("CallEnd", "You stopped the call, and the server was told so."),
             "",
         )
     if isinstance(error, PatchbayError):
         return FailureTexts(text_of(error.title), text_of(error.message), text_of(error.hint))
     return FailureTexts(
-        tr("PlaygroundFailure", "Something went wrong in Patchbay"),
+        tr("CallEnd", "Something went wrong in Patchbay"),
         type(error).__name__,
-        tr("PlaygroundFailure", "The app's log has the details."),
+        tr("CallEnd", "The app's log has the details."),
     )
 
 

@@ -1,0 +1,1 @@
+"""Small HTTP servers that do one odd thing each, run in the test's own loop."""
