@@ -138,6 +138,9 @@ TEMPLATES: dict[str, str] = {
     "error.builtin.title": "No such built-in server",
     "error.builtin": "There is no built-in server named {builtin}",
     "error.builtin.hint": "Built-in servers: {known}.",
+    "error.pasted.title": "Nothing to add",
+    "error.pasted.empty": "There is no server in this text",
+    "error.pasted.hint": "Paste a command, a URL, or JSON with servers in it.",
     # --- what is wrong with a field of the editor
     "field.name.empty": "Give the server a name",
     "field.name.taken": "There is a server named {name} already",

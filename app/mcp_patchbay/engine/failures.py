@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from mcp.shared.exceptions import MCPError
-from mcp_types import CONNECTION_CLOSED, REQUEST_TIMEOUT
+from mcp_types import REQUEST_TIMEOUT
 
 from mcp_patchbay.domain.errors import (
     ConnectionLostError,
@@ -17,6 +17,7 @@ from mcp_patchbay.domain.errors import (
     TimedOutError,
 )
 from mcp_patchbay.domain.messages import message
+from mcp_patchbay.engine.session import no_answer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,7 +55,7 @@ def describe(
     if isinstance(cause, TimeoutError) or _is_timeout(cause):
         return timed_out(what, limit)
     if isinstance(cause, MCPError):
-        if cause.code == CONNECTION_CLOSED:
+        if no_answer(cause):
             return connection_closed()
         return ProtocolError(
             message("error.protocol.title"),
@@ -152,4 +153,4 @@ def _leaves(raised: BaseException) -> Iterator[BaseException]:
 
 
 def _is_timeout(cause: BaseException) -> bool:
-    return isinstance(cause, MCPError) and cause.code == REQUEST_TIMEOUT
+    return isinstance(cause, MCPError) and cause.code == REQUEST_TIMEOUT and no_answer(cause)

@@ -27,6 +27,7 @@ from mcp_patchbay.engine.clock import Clock
 from mcp_patchbay.engine.eras import mode_for, remember_era
 from mcp_patchbay.engine.http import HttpTransport, http_transport, session_lost
 from mcp_patchbay.engine.interaction import interaction_callbacks
+from mcp_patchbay.engine.session import no_answer
 from mcp_patchbay.engine.spawn.resolve import resolve
 from mcp_patchbay.engine.spawn.runners import package_runner
 from mcp_patchbay.engine.start_gate import StartGate
@@ -99,7 +100,7 @@ class Opened:
         try:
             await ping(self.client, limit)
         except MCPError as error:
-            if error.code == CONNECTION_CLOSED:
+            if error.code == CONNECTION_CLOSED:  # there is nobody left to be asked a second time
                 raise
             await ping(self.client, limit)
 
@@ -243,7 +244,7 @@ class Opening:
         if package_runner(resolved.argv) and not known:
             self.limit = max(self.limit, FIRST_DOWNLOAD)
             self._reschedule(asyncio.get_running_loop().time() + self.limit)
-        return Launch(resolved.argv, {**resolved.env, **orphans.marker()}, resolved.cwd)
+        return Launch(resolved.argv, {**resolved.env, **orphans.marker()}, resolved.cwd, resolved.batch_line)
 
     async def _builtin(self, target: BuiltinServer) -> Any:
         if not isinstance(target.builtin, str):
@@ -366,7 +367,7 @@ _NONE = Step("open", message("step.process"))
 
 
 def _is_closed(cause: BaseException) -> bool:
-    return not isinstance(cause, MCPError) or cause.code == CONNECTION_CLOSED
+    return not isinstance(cause, MCPError) or (cause.code == CONNECTION_CLOSED and no_answer(cause))
 
 
 def _counted(opened: Opened) -> str:

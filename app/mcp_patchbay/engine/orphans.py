@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import time
 import uuid
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -118,11 +119,20 @@ def _end(lost: list[Entry]) -> int:
     processes = _orphans(lost)
     for process in processes:
         log.info("ending %s, left by an earlier run", process.pid)
-    _each(processes, "terminate")
-    _, alive = psutil.wait_procs(processes, timeout=GRACE)
-    _each(alive, "kill")
-    psutil.wait_procs(alive, timeout=GRACE)
+    for ending in ("terminate", "kill"):
+        _each(filter(_lives, processes), ending)
+        deadline = time.monotonic() + GRACE
+        while any(map(_lives, processes)) and time.monotonic() < deadline:
+            time.sleep(0.05)
     return len(processes)
+
+
+def _lives(process: psutil.Process) -> bool:
+    """Whether it still runs. A zombie does not: it only waits for its parent to ask for its exit code."""
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.Error:
+        return False
 
 
 def _each(processes: Iterable[psutil.Process], ending: str) -> None:

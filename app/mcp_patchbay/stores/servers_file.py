@@ -7,7 +7,7 @@ import contextlib
 import logging
 import shutil
 import threading
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -151,7 +151,7 @@ class ServersFile:
         """Whether there is a version that `restore_last_good` would bring back."""
         return self._last_good() is not None
 
-    async def watch(self) -> AsyncIterator[Specs]:
+    async def watch(self) -> AsyncGenerator[Specs]:
         """Give the servers each time the file was changed from outside; own changes are not reported.
 
         A file that is damaged or gone gets a moment to become whole. Then `problem` is set and the servers come as they
@@ -162,14 +162,15 @@ class ServersFile:
             if (news := await self._news()) is not None:
                 yield news
             try:
-                async for _ in self._touches():
-                    if (news := await self._news()) is not None:
-                        yield news
+                async with contextlib.aclosing(self._touches()) as touches:
+                    async for _ in touches:
+                        if (news := await self._news()) is not None:
+                            yield news
             except FileNotFoundError:  # the folder itself went away
                 await asyncio.sleep(SETTLE_STEP)
 
     # ---- inside
-    def _touches(self) -> AsyncIterator[object]:
+    def _touches(self) -> AsyncGenerator[object]:
         """Something happened to the file, or it is time for a look. The folder is watched, as editors rename."""
         files = {self.path, self.path.resolve()}
         names = {file.name for file in files}

@@ -11,8 +11,8 @@ from PySide6.QtCore import QObject, Signal
 
 from mcp_patchbay.domain.filters import Filters, Patterns
 from mcp_patchbay.domain.servers import BuiltinServer, ServerSpec
-from mcp_patchbay.engine import tasks
 from mcp_patchbay.ui.texts import error_text
+from mcp_patchbay.ui.window_tasks import WindowTasks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Sequence
@@ -37,10 +37,11 @@ class Deeds(QObject):
     def __init__(self, workspace: Workspace, notice: NoticeBar, parent: QObject) -> None:
         super().__init__(parent)
         self._workspace, self._notice = workspace, notice
+        self.tasks = WindowTasks(self.show_error)
 
     def run(self, work: Coroutine[Any, Any, object], name: str) -> None:
         """Start any other work whose failure is to be said."""
-        tasks.start(self._until_done(work), name=f"window: {name}", on_error=self.show_error)
+        self.tasks.start(self._until_done(work), name)
 
     def show_error(self, error: BaseException) -> None:
         """Say calmly what did not work."""

@@ -51,6 +51,7 @@ class _Timer(asyncio.TimerHandle):
 
     __slots__ = ()
     _scheduled: bool
+    _when: float
 
 
 class AppEventLoop(qasync.QEventLoop):  # type: ignore[misc]  # qasync has no types
@@ -168,7 +169,7 @@ class AppEventLoop(qasync.QEventLoop):  # type: ignore[misc]  # qasync has no ty
         self._cancelled_timers += 1
         if self._cancelled_timers > PURGE_FROM and self._cancelled_timers * 2 > len(self._scheduled):
             for timer in self._scheduled:
-                timer._scheduled = not timer._cancelled
+                timer._scheduled = not timer._cancelled and timer is not handle  # it is marked only after this call
             self._scheduled[:] = [timer for timer in self._scheduled if timer._scheduled]
             heapq.heapify(self._scheduled)
             self._cancelled_timers = 0

@@ -75,11 +75,11 @@ class MainWindow(QMainWindow):
 
         self.model = ServerModel(self)
         self.table = ServerTable(self.model)
-        self.details = DetailsPanel(workspace)
         self.notice = NoticeBar()
+        self.deeds = Deeds(workspace, self.notice, self)
+        self.details = DetailsPanel(workspace, self.deeds.tasks)
         self.cards = FirstStart(whole=False)
         self.welcome = FirstStart(whole=True)
-        self.deeds = Deeds(workspace, self.notice, self)
         self.commands = Commands(self, self.table)
         self.toolbar = MainToolBar(self.commands)
         self.status_line = StatusLine()
@@ -240,7 +240,6 @@ class MainWindow(QMainWindow):
         self.details.report_copied.connect(
             lambda name: self.notice.say(self.tr("The report about {0} is in the clipboard.").format(name))
         )
-        self.details.failed.connect(self.deeds.show_error)
         self.deeds.done.connect(self._fit)
         self.deeds.selection_wanted.connect(self.table.select)
         self.deeds.text_read.connect(self.import_requested)
@@ -381,12 +380,12 @@ class MainWindow(QMainWindow):
         self.hide()
         self.closed.emit()
 
-    def shut(self) -> None:
-        """At quit: let go of the workspace and close for good."""
-        self._unsubscribe()
-        self._ticking.stop()
-        self._counting.stop()
+    async def shut(self) -> None:
+        """At quit: end what the window began, in bounded time, let go of the workspace and close for good."""
         self.hide()
+        self._unsubscribe()
+        self._counting.stop()
+        await self.deeds.tasks.finish()
         self.deleteLater()
 
 

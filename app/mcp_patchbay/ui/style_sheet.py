@@ -78,6 +78,8 @@ QTableView[inside="true"], QPlainTextEdit[inside="true"] { border: 0; border-top
 QPlainTextEdit[inside="true"] { padding: 4px 8px }
 QTableView[inside="top"] { border: 0; border-radius: 0; padding: 0 }
 QTreeView#plain_list::item { padding: 4px 6px }
+QTableView[bare="true"], QTreeView[bare="true"], QPlainTextEdit[bare="true"] { border: 0; border-radius: 0; padding: 0;
+  background: @base }
 QTableView::item, QListView::item, QTreeView::item { border: 0 }
 QHeaderView { background: @base; border: 0 }
 QHeaderView::section { background: @base; border: 0; border-bottom: 1px solid @border; padding: 0 8px; color: @dim;

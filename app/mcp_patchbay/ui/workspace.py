@@ -6,6 +6,7 @@ No Qt in here: the windows, the tray and the tests call it alike.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -14,7 +15,8 @@ from typing import TYPE_CHECKING
 from mcp_patchbay.domain.errors import ConfigError, ConfigFileError, NotConnectedError, NotFoundError, SecretError
 from mcp_patchbay.domain.messages import message
 from mcp_patchbay.domain.placeholders import moved_references, secret_references
-from mcp_patchbay.domain.servers import InvalidServer, ServerSpec, new_server_id
+from mcp_patchbay.domain.server_names import free_name
+from mcp_patchbay.domain.servers import InvalidServer, ServerSpec, new_server_id, renamed
 from mcp_patchbay.domain.state import ServerState, Snapshot
 from mcp_patchbay.stores.saving import save_with_secrets
 from mcp_patchbay.ui.following import follow, together
@@ -127,12 +129,13 @@ class Workspace:
 
     async def watch(self) -> None:
         """Apply what others write into the file, as long as the app runs. Ends when it is cancelled."""
-        async for _ in self.file.watch():
-            self._adopt()
-            try:
-                await self._follow()
-            except Exception:
-                log.exception("a change of %s could not be applied", self.file.path)
+        async with contextlib.aclosing(self.file.watch()) as changes:
+            async for _ in changes:
+                self._adopt()
+                try:
+                    await self._follow()
+                except Exception:
+                    log.exception("a change of %s could not be applied", self.file.path)
 
     async def finish(self) -> None:
         """At quit: remove the secrets of servers whose deletion can no longer be undone. Bounded; never raises."""
@@ -254,8 +257,9 @@ class Workspace:
     async def undo(self) -> None:
         """Take back the last `delete` or `update`: entries at their old places, with their secrets.
 
+        An entry whose name another server has by now gets a free one, such as "github 2".
+
         Raises:
-            ConfigError: another server has the name by now.
             ConfigFileError, SecretError: it could not be saved; nothing was changed, and `undo` can be tried again.
         """
         async with self._saving:
@@ -267,8 +271,7 @@ class Workspace:
                 ids = {spec.id for _, spec in step.entries}
                 rest = {name: spec for name, spec in servers.items() if spec.id not in ids}
                 for place, spec in step.entries:
-                    self._refuse_taken(spec.name, rest)
-                    rest = _inserted(rest, place, spec)
+                    rest = _inserted(rest, place, renamed(spec, free_name(spec.name, rest)))
                 return rest
 
             await self._save(put_back, step.entries[0][1].id, step.secrets)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
 import pytest
@@ -54,9 +54,9 @@ async def settings(paths: Paths) -> AsyncIterator[SettingsFile]:
 
 
 @pytest.fixture
-def open_window(
+async def open_window(
     workspace: Workspace, settings: SettingsFile, paths: Paths, qapp: QApplication
-) -> Iterator[Callable[..., MainWindow]]:
+) -> AsyncIterator[Callable[..., MainWindow]]:
     """Opens windows on the workspace, all of which are shut at the end."""
     windows: list[MainWindow] = []
 
@@ -72,7 +72,7 @@ def open_window(
 
     yield open_one
     for window in windows:
-        window.shut()
+        await window.shut()
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""`PYTHONPATH=tests python -m ui.main_window.draw_pictures FOLDER`: pictures of the main window, to look at beside the design's.
+"""Pictures of the main window, to look at: `PYTHONPATH=tests python -m ui.main_window.draw_pictures FOLDER`.
 
 The snapshots are made up; everything that paints them is real.
 """
@@ -17,13 +17,12 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 from PySide6.QtCore import QRect
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QApplication
-from ui.main_window.sample_servers import sample_prompts, sample_resources, sample_servers, sample_tools
 
 from mcp_patchbay.domain.records import LogLine, TrafficEntry
 from mcp_patchbay.domain.servers import ServerSpec
 from mcp_patchbay.domain.state import Snapshot
 from mcp_patchbay.engine.rings import LogRing, TrafficRing
-from mcp_patchbay.stores.paths import HOME_VARIABLE, Paths
+from mcp_patchbay.stores.paths import Paths
 from mcp_patchbay.stores.secrets import SessionStore
 from mcp_patchbay.stores.servers_file import ServersFile
 from mcp_patchbay.stores.settings import SettingsFile
@@ -33,6 +32,7 @@ from mcp_patchbay.ui.details.panel import LOG, OVERVIEW, PROMPTS, RESOURCES, TOO
 from mcp_patchbay.ui.event_loop import AppEventLoop
 from mcp_patchbay.ui.main_window import MainWindow
 from mcp_patchbay.ui.workspace import Workspace
+from ui.main_window.sample_servers import sample_prompts, sample_resources, sample_servers, sample_tools
 
 SIZES = {"": (1180, 760), "-small": (900, 600)}
 LOG_LINES = (
@@ -105,7 +105,7 @@ async def draw(app: QApplication, folder: Path, mode: theme.Mode) -> None:
         await shot("3-traffic")
         window.notice.say("Deleted postgres.", "done", "Undo", lambda: None)
         await shot("4-notice")
-        window.shut()
+        await window.shut()
 
         only_files = [s for s in sample_servers() if s.name == "files"]
         for name, snapshots in (("5-cards", only_files), ("5-empty", [])):
@@ -119,7 +119,7 @@ async def draw(app: QApplication, folder: Path, mode: theme.Mode) -> None:
                 await settle()
                 about.grab().save(str(folder / f"7-about-{mode}.png"))
                 about.close()
-            fresh.shut()
+            await fresh.shut()
     await settle()
 
 

@@ -152,7 +152,11 @@ def sample_servers(now: float | None = None) -> list[Snapshot]:
 
 
 def sample_tools(server: str = "files") -> tuple[ToolInfo, ...]:
-    schema = {"type": "object", "properties": {"path": {"type": "string", "description": "Where"}}, "required": ["path"]}
+    schema = {
+        "type": "object",
+        "properties": {"path": {"type": "string", "description": "Where"}},
+        "required": ["path"],
+    }
     raw = [{"name": name, "description": text, "inputSchema": schema} for name, text in TOOLS.items()]
     return tool_infos(server, raw, FILTERS)
 

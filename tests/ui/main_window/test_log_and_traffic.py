@@ -7,6 +7,7 @@ import json
 import pytest
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QAbstractItemModelTester
+from PySide6.QtWidgets import QFileDialog
 
 from mcp_patchbay.domain.records import LogLine, TrafficEntry
 from mcp_patchbay.engine.rings import LogRing, TrafficRing
@@ -14,6 +15,7 @@ from mcp_patchbay.ui.details.log_page import LogPage
 from mcp_patchbay.ui.details.traffic_page import TrafficPage, json_line
 from mcp_patchbay.ui.models.log_model import LogColumn, LogModel
 from mcp_patchbay.ui.models.traffic_model import TrafficColumn, TrafficModel
+from mcp_patchbay.ui.window_tasks import WindowTasks
 
 
 def write(ring: LogRing, *texts: str, level: str = "info") -> None:
@@ -26,8 +28,13 @@ def texts(model: LogModel) -> list[str]:
 
 
 @pytest.fixture
-def log_page(qapp):
-    page = LogPage()
+def errors():
+    return []
+
+
+@pytest.fixture
+def log_page(qapp, errors):
+    page = LogPage(WindowTasks(errors.append))
     page.resize(700, 300)
     page.show()
     yield page
@@ -35,8 +42,8 @@ def log_page(qapp):
 
 
 @pytest.fixture
-def traffic_page(qapp):
-    page = TrafficPage()
+def traffic_page(qapp, errors):
+    page = TrafficPage(WindowTasks(errors.append))
     page.resize(900, 400)
     page.show()
     yield page
@@ -150,20 +157,20 @@ def test_selected_lines_are_copied_whole_and_in_order(log_page):
 
 
 async def test_the_log_is_saved_as_it_is_shown(log_page, tmp_path, qwait):
-    from mcp_patchbay.ui.details.file_saving import ask_and_save
-
+    ring = LogRing()
+    write(ring, "ä")
+    log_page.show_ring("a", ring)
     file = tmp_path / "a.log"
-    dialog = ask_and_save(log_page, "Save", "a.log", lambda: "ä\n", pytest.fail)
+    log_page.save()
+    dialog = log_page.findChild(QFileDialog)
     dialog.fileSelected.emit(str(file))
     dialog.close()
-    await qwait.until(lambda: file.exists() and file.read_text("utf-8") == "ä\n")
+    await qwait.until(lambda: file.exists() and file.read_text("utf-8").endswith("stderr  info  ä\n"))
 
 
-async def test_a_file_that_cannot_be_written_is_said(log_page, tmp_path, qwait):
-    from mcp_patchbay.ui.details.file_saving import ask_and_save
-
-    errors: list[BaseException] = []
-    dialog = ask_and_save(log_page, "Save", "a.log", lambda: "x", errors.append)
+async def test_a_file_that_cannot_be_written_is_said(log_page, tmp_path, qwait, errors):
+    log_page.save()
+    dialog = log_page.findChild(QFileDialog)
     dialog.fileSelected.emit(str(tmp_path / "no" / "such" / "folder"))
     dialog.close()
     await qwait.until(lambda: errors)

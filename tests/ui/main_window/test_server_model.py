@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import QPersistentModelIndex, Qt
 from PySide6.QtTest import QAbstractItemModelTester
-from ui.main_window.sample_servers import sample_servers
 
 from mcp_patchbay.domain.errors import field_error
 from mcp_patchbay.domain.servers import InvalidServer, ServerSpec, StdioServer
@@ -16,6 +15,7 @@ from mcp_patchbay.ui.delegates import Role
 from mcp_patchbay.ui.models.server_facts import target_line
 from mcp_patchbay.ui.models.server_model import Column, ServerModel
 from mcp_patchbay.ui.models.sorted_model import SortedModel
+from ui.main_window.sample_servers import sample_servers
 
 NOW = 1_800_000_000.0
 

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import os
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -29,6 +30,9 @@ class Watched:
         self.path = path
         self.file = ServersFile(path, settle=0.8, look_every=0.2)
         self.news: list[list[str]] = []
+
+    def last_is(self, names: list[str]) -> bool:
+        return self.news[-1:] == [names]
 
     async def run(self) -> None:
         async with contextlib.aclosing(self.file.watch()) as changes:
@@ -59,7 +63,7 @@ async def test_an_editor_that_writes_by_rename_is_noticed_every_time(watched: Wa
         other = watched.path.with_name("servers.json.swp")
         other.write_text(text)
         os.replace(other, watched.path)
-        await until(lambda names=names: watched.news[-1:] == [names])
+        await until(partial(watched.last_is, names))
 
 
 async def test_what_we_write_ourselves_is_not_reported(watched: Watched) -> None:

@@ -13,7 +13,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import CONNECTION_CLOSED, INTERNAL_ERROR
 
 from mcp_patchbay import __version__
-from mcp_patchbay.engine.http.errors import describe_http_error, status_error
+from mcp_patchbay.engine.http.errors import describe_http_error, odd_answer, status_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -103,7 +103,8 @@ class HttpClient(httpx2.AsyncClient):
         """What became of the request that this error answers; None when the error is the server's own."""
         if isinstance(raised, BaseExceptionGroup):
             return next((found for inner in raised.exceptions if (found := self.failure_of(inner))), None)
-        return self._failures.get(_marks(raised).get("failure", 0))
+        known = self._failures.get(_marks(raised).get("failure", 0))
+        return known or (odd_answer(raised, self._url) if isinstance(raised, MCPError) else None)
 
     async def _say_goodbye(self, request: httpx2.Request) -> httpx2.Response:
         """End the session. Nobody cares what the server says to it, if anything."""

@@ -13,7 +13,7 @@ import httpx2
 from mcp.shared.exceptions import MCPError
 
 from mcp_patchbay.domain.errors import AuthError, ConfigError, NetworkError, PatchbayError
-from mcp_patchbay.domain.messages import Message, message, plain
+from mcp_patchbay.domain.messages import message, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,7 +77,9 @@ def describe_http_error(
     causes = [cause for leaf in leaves for cause in _chain(leaf)]
     for cause in causes:
         if isinstance(cause, MCPError):
-            return _odd_answer(cause, url)
+            return odd_answer(cause, url) or NetworkError(
+                message("error.http.title"), plain(cause.message), message("error.http_4xx.hint")
+            )
     return _proxy_trouble(causes, proxy) or _connection_trouble(causes, url)
 
 
@@ -184,16 +186,16 @@ def _tls_trouble(cause: ssl.SSLError, host: str) -> NetworkError:
     )
 
 
-def _odd_answer(cause: MCPError, url: str) -> NetworkError:
-    """What mcp's own transport says of an answer that is no MCP."""
+def odd_answer(cause: MCPError, url: str) -> NetworkError | None:
+    """What mcp's own transport says of an answer that is no MCP; None when the error is the server's own."""
     where, said = shown_url(url), cause.message
-    text: Message = plain(said)
-    hint = message("error.http_404.hint")
     if said.startswith("Redirect to"):
-        hint = message("error.http_3xx.hint")
-    elif said.startswith("Unexpected content type"):
-        text = message("error.http_not_mcp", url=where, kind=said.partition(": ")[2].partition(";")[0] or "nothing")
-    return NetworkError(message("error.http.title"), text, hint)
+        return NetworkError(message("error.http.title"), plain(said), message("error.http_3xx.hint"))
+    if said.startswith("Unexpected content type"):
+        kind = said.partition(": ")[2].partition(";")[0] or "nothing"
+        text = message("error.http_not_mcp", url=where, kind=kind)
+        return NetworkError(message("error.http.title"), text, message("error.http_404.hint"))
+    return None
 
 
 def _unreachable(key: str, **args: object) -> NetworkError:

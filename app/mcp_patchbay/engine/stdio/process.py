@@ -39,12 +39,15 @@ POLL = 0.02
 class Launch:
     """A command to run: `argv` as it is, in `cwd` (None: ours), with `env` as its complete environment.
 
+    For a Windows batch file, `batch_line` is what cmd.exe runs in the place of `argv`.
+
     Arguments and environment may hold secrets and stay out of the repr.
     """
 
     argv: tuple[str, ...] = field(repr=False)
     env: Mapping[str, str] = field(repr=False)
     cwd: str | None = None
+    batch_line: str | None = field(default=None, repr=False)
 
 
 def _ignore(*_: object) -> None:
@@ -100,9 +103,11 @@ class ServerProcess(asyncio.SubprocessProtocol):
             OSError: it could not be started.
             ValueError: an argument or variable that no process can be given, such as one with a NUL.
         """
-        await self.loop.subprocess_exec(
-            lambda: self, *launch.argv, cwd=launch.cwd, env=dict(launch.env), **SPAWN_OPTIONS
-        )
+        options = {"cwd": launch.cwd, "env": dict(launch.env), **SPAWN_OPTIONS}
+        if launch.batch_line is not None:
+            await self.loop.subprocess_shell(lambda: self, launch.batch_line, **options)
+        else:
+            await self.loop.subprocess_exec(lambda: self, *launch.argv, **options)
 
     def lost(self) -> None:
         """There is no more talking to it. Called at least once; subclasses make it harmless to call again."""

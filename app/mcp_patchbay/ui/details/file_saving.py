@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog
 
-from mcp_patchbay.engine import tasks
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from PySide6.QtWidgets import QWidget
 
+    from mcp_patchbay.ui.window_tasks import WindowTasks
+
 
 def ask_and_save(
-    parent: QWidget, title: str, suggestion: str, content: Callable[[], str], on_error: Callable[[BaseException], None]
+    parent: QWidget, title: str, suggestion: str, content: Callable[[], str], tasks: WindowTasks
 ) -> QFileDialog:
     """Open a dialog for a file's name; when one is chosen, write `content()` there as UTF-8."""
     dialog = QFileDialog(parent, title)
@@ -29,7 +29,7 @@ def ask_and_save(
 
     def save(name: str) -> None:
         text = content()
-        tasks.start(asyncio.to_thread(Path(name).write_text, text, "utf-8"), name=f"save {name}", on_error=on_error)
+        tasks.start(asyncio.to_thread(Path(name).write_text, text, "utf-8"), f"save {name}")
 
     dialog.fileSelected.connect(save)
     dialog.open()

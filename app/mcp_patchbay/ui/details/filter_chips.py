@@ -32,6 +32,7 @@ class FilterChips(QWidget):
         self._patterns = Patterns()
         self._flow = FlowLayout()
         self._adding: List | None = None
+        self._new: PatternField | None = None
         self.setLayout(self._flow)
         policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         policy.setHeightForWidth(True)
@@ -63,14 +64,15 @@ class FilterChips(QWidget):
             chip.removed.connect(lambda pattern=pattern: self._on_removed(which, pattern))
             self._flow.addWidget(chip)
         if self._adding == which:
-            self._flow.addWidget(self._field(which, title))
+            self._new = self._field(which, title)
+            self._flow.addWidget(self._new)
             return
         add = button(self.tr("Add pattern"), "plus", link=True)
         add.setAccessibleName(f"{title}: {add.text()}")
         add.clicked.connect(lambda: self._on_add(which))
         self._flow.addWidget(add)
 
-    def _field(self, which: List, title: str) -> QLineEdit:
+    def _field(self, which: List, title: str) -> PatternField:
         field = PatternField(self.tr("such as read_*"))
         field.setAccessibleName(self.tr("{0}: new pattern").format(title))
         field.returnPressed.connect(lambda: self._on_entered(which, field))
@@ -80,8 +82,9 @@ class FilterChips(QWidget):
     def _on_add(self, which: List) -> None:
         self._adding = which
         self._rebuild()
-        field = next(w for w in self.findChildren(PatternField) if not w.isHidden())
-        field.setFocus()
+        if self._new is not None:
+            self._new.show()  # the layout would show it only later, and what is hidden takes no focus
+            self._new.setFocus()
 
     def _on_abandoned(self) -> None:
         self._adding = None

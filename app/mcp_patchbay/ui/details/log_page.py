@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Signal
 from PySide6.QtGui import QFontMetrics, QKeySequence, QShortcut
 from PySide6.QtWidgets import QComboBox, QHeaderView, QWidget
 
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
 
     from mcp_patchbay.domain.records import LogLine
     from mcp_patchbay.ui.models.ring_model import Ring
+    from mcp_patchbay.ui.window_tasks import WindowTasks
 
 CELL_PADDING = 20
 
@@ -29,11 +29,9 @@ CELL_PADDING = 20
 class LogPage(QWidget):
     """A server's log with search and a lowest level. It reads its ring only while it is seen."""
 
-    failed = Signal(object)
-    """The exception of a save that did not work."""
-
-    def __init__(self) -> None:
+    def __init__(self, tasks: WindowTasks) -> None:
         super().__init__()
+        self._tasks = tasks
         self.name = ""
         self.model = LogModel(self)
         self._lines = LeveledLines(self)
@@ -92,7 +90,7 @@ class LogPage(QWidget):
         def content() -> str:
             return "".join(self.model.line_text(entry) + "\n" for entry in self.model.entries())
 
-        ask_and_save(self, self.tr("Save the log"), f"{self.name}.log", content, self.failed.emit)
+        ask_and_save(self, self.tr("Save the log"), f"{self.name}.log", content, self._tasks)
 
     def _on_rows_inserted(self, _parent: QModelIndex, first: int, last: int) -> None:
         for row in range(first, last + 1):

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import QFrame, QSizePolicy, QStackedWidget
 
 from mcp_patchbay.domain.servers import InvalidServer
 from mcp_patchbay.domain.state import ServerState, Snapshot
-from mcp_patchbay.engine import tasks
 from mcp_patchbay.ui.details.catalog_pages import PromptsPage, ResourcesPage, ToolsPage
 from mcp_patchbay.ui.details.facts import report
 from mcp_patchbay.ui.details.log_page import LogPage
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
 
     from mcp_patchbay.domain.catalog import ToolInfo
+    from mcp_patchbay.ui.window_tasks import WindowTasks
     from mcp_patchbay.ui.workspace import Workspace
 
 OVERVIEW, TOOLS, PROMPTS, RESOURCES, LOG, TRAFFIC = range(6)
@@ -42,11 +42,10 @@ class DetailsPanel(QFrame):
     """A server, "tools" or "prompts", and the `Patterns` that are wanted."""
     report_copied = Signal(str)
     """The report about that server is in the clipboard."""
-    failed = Signal(object)
-    """The exception of something that did not work."""
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, workspace: Workspace, tasks: WindowTasks) -> None:
         super().__init__()
+        self._tasks = tasks
         self.setObjectName("card")
         self._workspace = workspace
         self._snapshot: Snapshot | None = None
@@ -79,10 +78,8 @@ class DetailsPanel(QFrame):
         self.prompts = PromptsPage()
         self.prompts.filters_change_requested.connect(lambda patterns: self._ask_filters("prompts", patterns))
         self.resources = ResourcesPage()
-        self.log = LogPage()
-        self.log.failed.connect(self.failed)
-        self.traffic = TrafficPage()
-        self.traffic.failed.connect(self.failed)
+        self.log = LogPage(tasks)
+        self.traffic = TrafficPage(tasks)
         self._pages = QStackedWidget()
         for page in (self.overview, self.tools, self.prompts, self.resources, self.log, self.traffic):
             self._pages.addWidget(page)
@@ -129,7 +126,7 @@ class DetailsPanel(QFrame):
         if self._workspace.hub is None:
             self._show_catalog([], [], [])
         else:
-            tasks.start(self._load_catalog(self.name), name=f"catalog of {self.name}", on_error=self.failed.emit)
+            self._tasks.start(self._load_catalog(self.name), f"catalog of {self.name}")
 
     def on_tools_changed(self, name: str) -> None:
         """What a server offers is something else now."""

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import orjson
-from PySide6.QtCore import QModelIndex, Qt, Signal
+from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtWidgets import QSplitter, QWidget
 
 from mcp_patchbay.ui.code_view import CodeView
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from mcp_patchbay.domain.records import TrafficEntry
     from mcp_patchbay.ui.models.ring_model import Ring
+    from mcp_patchbay.ui.window_tasks import WindowTasks
 
 LONGEST_BODY = 200_000  # characters that the body pane shows; a saved file holds all
 
@@ -30,11 +31,9 @@ LONGEST_BODY = 200_000  # characters that the body pane shows; a saved file hold
 class TrafficPage(QWidget):
     """Messages at the left, the body of the selected one at the right. It reads its ring only while it is seen."""
 
-    failed = Signal(object)
-    """The exception of a save that did not work."""
-
-    def __init__(self) -> None:
+    def __init__(self, tasks: WindowTasks) -> None:
         super().__init__()
+        self._tasks = tasks
         self.name = ""
         self.model = TrafficModel(self)
         self._messages = SortedModel(self)
@@ -91,7 +90,7 @@ class TrafficPage(QWidget):
         def content() -> str:
             return "".join(json_line(entry) + "\n" for entry in self.model.entries())
 
-        ask_and_save(self, self.tr("Save the traffic"), f"{self.name}-traffic.jsonl", content, self.failed.emit)
+        ask_and_save(self, self.tr("Save the traffic"), f"{self.name}-traffic.jsonl", content, self._tasks)
 
     def _on_current_changed(self, current: QModelIndex, _previous: QModelIndex | None = None) -> None:
         entry: TrafficEntry | None = current.data(Role.ITEM) if current.isValid() else None

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QComboBox, QFileDialog
 
-from mcp_patchbay.domain.drafts import Draft
 from mcp_patchbay.domain.fields import FieldProblem, check_folder
 from mcp_patchbay.ui.editor.command_form import choose_file
 from mcp_patchbay.ui.editor.folders import folder_problem
 from mcp_patchbay.ui.editor.form_grid import FormGrid
 from mcp_patchbay.ui.editor.line_list import LineList
 from mcp_patchbay.ui.widgets import label
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mcp_patchbay.domain.drafts import Draft
 
 
 class BuiltinForm(FormGrid):
@@ -57,6 +60,4 @@ class BuiltinForm(FormGrid):
         return missing
 
     def on_add_folder_clicked(self) -> None:
-        choose_file(
-            self, QFileDialog.FileMode.Directory, self.tr("Choose a folder"), "~", self.folders.add_line
-        )
+        choose_file(self, QFileDialog.FileMode.Directory, self.tr("Choose a folder"), "~", self.folders.add_line)

@@ -41,7 +41,7 @@ class CheckCard(QWidget):
         self._facts = ElidedLabel(px=12, role="dim")
         self._reason = label("", 12, wrap=True, selectable=True)
         self._hint = label("", 12, role="dim", wrap=True)
-        self._steps = holder(FlowLayout(20, 4))
+        self._steps = holder(FlowLayout(20))
         self._progress = QProgressBar()
         self._progress.setRange(0, 0)
         self._progress.setAccessibleName(self.tr("Testing the connection"))
@@ -83,7 +83,9 @@ class CheckCard(QWidget):
 
     def show_error(self, error: PatchbayError) -> None:
         """Say why there was no test."""
-        self._show("circle-xmark", "error", text_of(error.title), reason=text_of(error.message), hint=text_of(error.hint))
+        self._show(
+            "circle-xmark", "error", text_of(error.title), reason=text_of(error.message), hint=text_of(error.hint)
+        )
 
     def _show_failure(self, snapshot: Snapshot) -> None:
         error = snapshot.error

@@ -121,7 +121,9 @@ class CommandForm(FormGrid):
     async def look_for_folder(self) -> Message | None:
         """Whether the folder is there: what is wrong with it, or None."""
         text = self.cwd.text().strip()
-        self.folder_problem = await folder_problem(text) if text and not check_folder(text) and "${" not in text else None
+        self.folder_problem = (
+            await folder_problem(text) if text and not check_folder(text) and "${" not in text else None
+        )
         return self.folder_problem
 
     def on_command_edited(self, text: str) -> None:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QLineEdit, QScrollArea, QSizePolicy, QStackedWidget, QWidget
 
 from mcp_patchbay.domain.drafts import Draft, Kind
-from mcp_patchbay.domain.fields import FieldProblem
 from mcp_patchbay.domain.servers import DEFAULT_CONNECT_TIMEOUT, DEFAULT_TIMEOUT
 from mcp_patchbay.ui.editor.builtin_form import BuiltinForm
 from mcp_patchbay.ui.editor.check_card import CheckCard
@@ -19,6 +16,11 @@ from mcp_patchbay.ui.editor.command_form import CommandForm, FindCommand
 from mcp_patchbay.ui.editor.form_grid import FormGrid
 from mcp_patchbay.ui.editor.url_form import UrlForm
 from mcp_patchbay.ui.widgets import hbox, holder, label, text_field, vbox
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mcp_patchbay.domain.fields import FieldProblem
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
 LIMIT_WIDTH = 96
@@ -106,9 +108,15 @@ class ConnectionTab(QWidget):
         for form in self._all_forms():
             form.show_problems(problems)
 
-    def jump_to(self, problem: FieldProblem) -> bool:
-        """Give the keyboard to the field that a problem is about; False when it is none of this tab."""
-        return any(form.jump_to(problem) for form in self._all_forms())
+    def has_field(self, name: str) -> bool:
+        """Whether a field of that name is in this tab."""
+        return any(form.has_field(name) for form in self._all_forms())
+
+    def jump_to(self, problem: FieldProblem) -> None:
+        """Give the keyboard to the field that a problem is about."""
+        for form in self._all_forms():
+            if form.has_field(problem.field):
+                form.jump_to(problem)
 
     def _all_forms(self) -> list[FormGrid]:
         return [self._top, *self._forms.values(), self._bottom]
@@ -121,17 +129,8 @@ class ConnectionTab(QWidget):
         return field
 
 
-class _FormArea(QScrollArea):
-    """Scrolls up and down only: the form is as wide as the area."""
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        if self.widget() is not None:
-            self.widget().setMaximumWidth(self.viewport().width())
-
-
 def _scrolled(widget: QWidget) -> QScrollArea:
-    area = _FormArea()
+    area = QScrollArea()
     area.setWidgetResizable(True)
     area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
     area.setFrameShape(QFrame.Shape.NoFrame)

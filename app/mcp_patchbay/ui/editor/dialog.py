@@ -3,31 +3,35 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QTimer, Signal
-from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QDialog, QPlainTextEdit, QStackedWidget, QWidget
 
 from mcp_patchbay.domain.drafts import Draft, Kind
 from mcp_patchbay.domain.errors import ConfigError, PatchbayError
 from mcp_patchbay.domain.fields import FieldProblem
+from mcp_patchbay.domain.servers import InvalidServer, ServerSpec
 from mcp_patchbay.engine import tasks
-from mcp_patchbay.ui.editor.command_form import FindCommand
 from mcp_patchbay.ui.editor.connection_tab import KINDS, ConnectionTab
-from mcp_patchbay.ui.editor.filters_tab import FiltersTab
+from mcp_patchbay.ui.editor.filters_tab import PAGE_MARGINS, FiltersTab
 from mcp_patchbay.ui.texts import error_text
-from mcp_patchbay.ui.widgets import ElidedLabel, Segments, bar, button, hbox, holder, icon_label, label, line, set_role, tabs, vbox
+from mcp_patchbay.ui.widgets import Segments, bar, button, hbox, holder, icon_label, label, line, set_role, tabs, vbox
 
 if TYPE_CHECKING:
-    from mcp_patchbay.domain.servers import ServerSpec
+    from collections.abc import Coroutine, Sequence
+
+    from PySide6.QtGui import QShowEvent
+
+    from mcp_patchbay.ui.editor.command_form import FindCommand
     from mcp_patchbay.ui.workspace import Workspace
 
 CONNECTION, FILTERS, PROMPTS, NOTES = range(4)
 PAUSE_MS = 500
 """How long typing must rest before the form says what is wrong."""
+END_LIMIT = 10.0
+"""Seconds that a test has to end when the editor is closed."""
 SAVE_LIMIT = 150.0
 """Seconds for saving: a locked keyring asks for its password."""
 # What is not wrong as long as its user has not come that far.
@@ -67,16 +71,14 @@ class ServerEditor(QDialog):
         self._workspace = workspace
         self._old_name = spec.name if spec is not None else ""
         self._is_new = spec is None
-        self._pasted = pasted is not None
         self._initial = _initial_draft(spec, pasted, kind)
         self._tested: Draft | None = None
-        self._work: list[asyncio.Task[None]] = []
+        self._work: set[asyncio.Task[None]] = set()
         self._test: asyncio.Task[None] | None = None
-        self._save_tried = False
+        self._save_tried = spec is not None and isinstance(spec.target, InvalidServer)
         self._saved = False
         self._missing: list[FieldProblem] = []  # folders that are not there
         self.setWindowTitle(self.tr("Add server") if self._is_new else self.tr("Edit server"))
-        self.setModal(False)
         self._build(find_command, builtins)
         self._pause = QTimer(self, singleShot=True, interval=PAUSE_MS)
         self._pause.timeout.connect(self.show_problems)
@@ -97,14 +99,14 @@ class ServerEditor(QDialog):
         self.notes.setAccessibleName(self.tr("Notes"))
         self.notes.setTabChangesFocus(True)
         self.notes.document().setDocumentMargin(8)
-        notes = vbox(label(self.tr("What this server is for; for yourself."), role="dim"), (self.notes, 1))
+        notes_hint = label(self.tr("What this server is for; for yourself."), role="dim")
+        notes = vbox(notes_hint, (self.notes, 1), margins=PAGE_MARGINS)
         self._pages = QStackedWidget()
         self._pages.addWidget(self.connection)
         for page in (self.tool_filters, self.prompt_filters, holder(notes)):
-            page.layout().setContentsMargins(20, 16, 20, 12)
             self._pages.addWidget(page)
         self._foot_icon = icon_label("circle-info", "dim", 12)
-        self._foot = ElidedLabel(px=12, role="dim")
+        self._foot = label("", 12, role="dim", wrap=True)
         self.cancel = button(self.tr("Cancel"))
         self.save = button(self.tr("Save"), primary=True)
         self.save.setDefault(True)
@@ -183,7 +185,7 @@ class ServerEditor(QDialog):
     def show_problems(self) -> list[FieldProblem]:
         """Show what is wrong beside the fields, and how much it is in the footer; returns what is shown."""
         shown = [p for p in self.problems() if self._save_tried or p.message.key not in UNFINISHED]
-        for page in (self.connection, self.tool_filters, self.prompt_filters):
+        for _, page in self._problem_pages():
             page.show_problems(shown)
         self._show_footer(shown)
         return shown
@@ -206,22 +208,16 @@ class ServerEditor(QDialog):
         role = "error" if error else "dim"
         self._foot_icon.set_icon("circle-exclamation" if error else "circle-info" if text else "", role)
         set_role(self._foot, role)
-        self._foot.set_full_text(text)
+        self._foot.setText(text)
 
     def _jump_to(self, problem: FieldProblem) -> None:
-        for tab, page in (
-            (CONNECTION, self.connection),
-            (FILTERS, self.tool_filters),
-            (PROMPTS, self.prompt_filters),
-        ):
-            if problem.field and self._owns(page, problem):
-                self.tabs.setCurrentIndex(tab)
+        for tab, page in self._problem_pages():
+            if page.has_field(problem.field):
+                self.tabs.setCurrentIndex(tab)  # first: a field that is not in sight cannot take the keyboard
                 page.jump_to(problem)
-                return
 
-    @staticmethod
-    def _owns(page: ConnectionTab | FiltersTab, problem: FieldProblem) -> bool:
-        return page.jump_to(problem)
+    def _problem_pages(self) -> tuple[tuple[int, ConnectionTab | FiltersTab], ...]:
+        return ((CONNECTION, self.connection), (FILTERS, self.tool_filters), (PROMPTS, self.prompt_filters))
 
     def _on_changed(self) -> None:
         self._leave_bar.setVisible(False)
@@ -230,10 +226,7 @@ class ServerEditor(QDialog):
             self.connection.card.show_outdated()
 
     def _connects_differently(self, tested: Draft) -> bool:
-        now, plain = self.draft(), self._initial
-        shared = {"allow_tools": "", "block_tools": "", "allow_prompts": "", "block_prompts": "", "description": ""}
-        shared |= {"name": plain.name, "timeout": ""}
-        return replace(now, **shared) != replace(tested, **shared)
+        return _connection_of(self.draft()) != _connection_of(tested)
 
     def _on_tab_changed(self, tab: int) -> None:
         self._pages.setCurrentIndex(tab)
@@ -288,7 +281,8 @@ class ServerEditor(QDialog):
         """Show why it was not saved: beside the field when the error names one of the form's."""
         if isinstance(error, ConfigError) and error.field:
             problem = FieldProblem(error.field, error.message)
-            self.connection.show_problems([problem])
+            for _, page in self._problem_pages():
+                page.show_problems([problem])
             self._jump_to(problem)
         self._say(error_text(error), error=True)
 
@@ -312,7 +306,8 @@ class ServerEditor(QDialog):
                 return
             draft = self.draft()
             card.show_running()
-            report = await self._workspace.check(*draft.to_spec())
+            spec, secrets = draft.to_spec()
+            report = await self._workspace.check(replace(spec, name=spec.name or self.tr("New server")), secrets)
         except PatchbayError as error:
             card.show_error(error)
         except asyncio.CancelledError:
@@ -352,13 +347,57 @@ class ServerEditor(QDialog):
         self._leave_bar.setVisible(False)
         self.connection.name.setFocus()
 
-    def _may_leave(self) -> bool:
-        """Whether nothing would be lost; otherwise it asks."""
-        if not self.is_changed() or self._leave_bar.isVisible() and False:
-            return True
-        self._leave_bar.setVisible(True)
-        self.keep_editing.setFocus()
-        return False
+    def _start(self, work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
+        task = tasks.start(work, name=name)
+        self._work.add(task)
+        task.add_done_callback(self._work.discard)
+        return task
 
-    def _start(self, work: object, name: str) -> asyncio.Task[None]:
-        raise NotImplementedError
+    async def _end(self, work: list[asyncio.Task[None]]) -> None:
+        """Go only after what uses the widgets."""
+        await tasks.stop(work, within=END_LIMIT)
+        self.deleteLater()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if not event.spontaneous():
+            self._start(self._show_known(), "list what a server offers")
+
+    def reject(self) -> None:
+        """Leave, unless something would be lost: then ask first."""
+        if self.is_changed():
+            self._leave_bar.setVisible(True)
+            self.keep_editing.setFocus()
+        else:
+            super().reject()
+
+    def done(self, result: int) -> None:
+        self._pause.stop()
+        self.connection.command.stop_looking()
+        super().done(result)
+        if work := [task for task in self._work if task is not asyncio.current_task()]:
+            tasks.start(self._end(work), name="close a server editor")
+        else:
+            self.deleteLater()
+
+
+def _initial_draft(spec: ServerSpec | None, pasted: ServerSpec | None, kind: Kind) -> Draft:
+    if spec is not None:
+        return Draft.from_spec(spec)
+    if pasted is not None:
+        return Draft.from_spec(replace(pasted, unconfirmed=True)).with_secrets_kept()
+    return Draft.blank(kind)
+
+
+def _connection_of(draft: Draft) -> Draft:
+    """The draft without what makes no difference to a connection."""
+    return replace(
+        draft,
+        name="",
+        timeout="",
+        allow_tools="",
+        block_tools="",
+        allow_prompts="",
+        block_prompts="",
+        description="",
+    )

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QPoint, QRect, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QPainter
 from PySide6.QtWidgets import (
     QAbstractItemDelegate,
     QAbstractItemView,
@@ -23,6 +21,11 @@ from mcp_patchbay.domain.fields import header_line, variable_line
 from mcp_patchbay.ui import theme
 from mcp_patchbay.ui.delegates import IconDelegate, KeepDelegate, MonoDelegate, Role, SecretValueDelegate
 from mcp_patchbay.ui.widgets import Table, button, hbox, label, vbox
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from PySide6.QtGui import QKeyEvent, QPainter
 
 Index = QModelIndex | QPersistentModelIndex
 NAME, VALUE, WHERE, MORE = range(4)
@@ -160,10 +163,6 @@ class EntryTable(QWidget):
         self.view.setFocus(Qt.FocusReason.OtherFocusReason)
         self.view.edit_cell(row, NAME)
 
-    def show_row(self, row: int) -> None:
-        """Make a row the current one."""
-        self.view.setCurrentIndex(self.model.index(row, NAME))
-
     def _on_model_changed(self) -> None:
         self._fit()
         self.changed.emit()
@@ -202,6 +201,10 @@ class EntryView(Table):
         self.setCurrentIndex(index)
         self.edit(index)
 
+    def show_row(self, row: int) -> None:
+        """Make a row the current one."""
+        self.setCurrentIndex(self._entries.index(row, NAME))
+
     def toggle_kept(self, row: int) -> None:
         """Move a value to the keyring, or into the file. What is in the keyring is not read: it is typed again."""
         entry = self._entries.entries[row]
@@ -232,9 +235,7 @@ class EntryView(Table):
         )
         clear.setEnabled(bool(entry.value or entry.stored))
         keep_text = self.tr("Move into the file") if entry.kept else self.tr("Keep in keyring")
-        menu.addAction(
-            theme.icon("lock-open" if entry.kept else "lock"), keep_text, lambda: self.toggle_kept(row)
-        )
+        menu.addAction(theme.icon("lock-open" if entry.kept else "lock"), keep_text, lambda: self.toggle_kept(row))
         menu.addSeparator()
         menu.addAction(theme.icon("trash-can"), self.tr("Remove"), lambda: self._entries.remove(row))
         menu.popup(self.viewport().mapToGlobal(place))

@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, Signal
 from PySide6.QtWidgets import QPlainTextEdit, QStackedWidget, QVBoxLayout, QWidget
 
-from mcp_patchbay.domain.catalog import PromptInfo, ToolInfo
 from mcp_patchbay.domain.drafts import good_patterns
-from mcp_patchbay.domain.fields import FieldProblem
 from mcp_patchbay.domain.filters import Decision, Patterns
 from mcp_patchbay.ui import theme
 from mcp_patchbay.ui.delegates import IconDelegate, MonoDelegate, NumberDelegate, Role, RuleDelegate
 from mcp_patchbay.ui.texts import text_of, token_estimate, tokens, tooltip
 from mcp_patchbay.ui.widgets import FieldError, Table, hbox, icon_label, label, search_field, vbox
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mcp_patchbay.domain.catalog import PromptInfo, ToolInfo
+    from mcp_patchbay.domain.fields import FieldProblem
+
 Index = QModelIndex | QPersistentModelIndex
 What = Literal["tools", "prompts"]
 EYE, NAME, DECIDED, COST = range(4)
 PATTERNS_HEIGHT = 88
+PAGE_MARGINS = (20, 16, 20, 12)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +174,7 @@ class FiltersTab(QWidget):
                 6,
                 hbox(label(self.tr("Preview"), bold=True), self.summary, None, self.search),
                 (self._stack, 1),
+                margins=PAGE_MARGINS,
             )
         )
         for field in (self.allow, self.block):
@@ -200,15 +205,16 @@ class FiltersTab(QWidget):
             else:
                 note.clear()
 
-    def jump_to(self, problem: FieldProblem) -> bool:
-        """Give the keyboard to the field that a problem is about; False when it is none of this tab."""
-        field = self._fields.get(problem.field)
-        if field is None:
-            return False
+    def has_field(self, name: str) -> bool:
+        """Whether a field of that name is in this tab."""
+        return name in self._fields
+
+    def jump_to(self, problem: FieldProblem) -> None:
+        """Give the keyboard to the field that a problem is about."""
+        field = self._fields[problem.field]
         field.setFocus(Qt.FocusReason.OtherFocusReason)
         if problem.row is not None:
             field.show_row(problem.row)
-        return True
 
     def _side(self, icon: str, role: str, title: str, field: QWidget, side: str, hint: str) -> QVBoxLayout:
         note = self._notes[f"filters.{self._what}.{side}"]

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QLayout, QWidget
 
-from mcp_patchbay.domain.fields import FieldProblem
 from mcp_patchbay.ui.texts import text_of
 from mcp_patchbay.ui.widgets import FieldError, label, vbox
+
+if TYPE_CHECKING:
+    from mcp_patchbay.domain.fields import FieldProblem
+
+
+@runtime_checkable
+class ShowsRow(Protocol):
+    """A field of several rows."""
+
+    def show_row(self, row: int) -> None:
+        """Make a row the current one."""
+
 
 CAPTION_WIDTH = 104
 FIELD_HEIGHT = 32
@@ -50,13 +63,13 @@ class FormGrid(QWidget):
             elif note.is_error:
                 note.clear()
 
-    def jump_to(self, problem: FieldProblem) -> bool:
-        """Give the keyboard to the field that a problem is about; False when it is none of this form."""
-        field = self._fields.get(problem.field)
-        if field is None:
-            return False
+    def has_field(self, name: str) -> bool:
+        """Whether a field of that name is in this form."""
+        return name in self._fields
+
+    def jump_to(self, problem: FieldProblem) -> None:
+        """Give the keyboard to the field that a problem is about."""
+        field = self._fields[problem.field]
         field.setFocus(Qt.FocusReason.OtherFocusReason)
-        show_row = getattr(field, "show_row", None)
-        if problem.row is not None and show_row is not None:
-            show_row(problem.row)
-        return True
+        if problem.row is not None and isinstance(field, ShowsRow):
+            field.show_row(problem.row)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QPainter
@@ -11,6 +11,9 @@ from PySide6.QtWidgets import QAbstractItemView, QListWidget, QListWidgetItem, Q
 from mcp_patchbay.ui import theme
 from mcp_patchbay.ui.delegates import RowDelegate
 from mcp_patchbay.ui.widgets import button, hbox, tool_button, vbox
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 LINE_HEIGHT = 28
 MOST_LINES_SHOWN = 6
@@ -133,9 +136,10 @@ class LineList(QWidget):
             tool_button("chevron-down", self.tr("Move down")),
             tool_button("trash-can", self.tr("Remove")),
         ]
-        actions = (lambda: self._lines.move_current(-1), lambda: self._lines.move_current(1), self._lines.remove_current)
-        for tool, action in zip(self._tools, actions, strict=True):
-            tool.clicked.connect(action)
+        up, down, remove = self._tools
+        up.clicked.connect(lambda: self._lines.move_current(-1))
+        down.clicked.connect(lambda: self._lines.move_current(1))
+        remove.clicked.connect(self._lines.remove_current)
         self.setLayout(vbox(self._lines, hbox(self.add_button, None, *self._tools, spacing=2), spacing=4))
         self.setFocusProxy(self._lines)
         self.add_button.clicked.connect(self.add_clicked)

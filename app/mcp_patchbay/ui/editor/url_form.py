@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 from PySide6.QtCore import Signal
 
-from mcp_patchbay.domain.drafts import Draft
 from mcp_patchbay.domain.servers import HttpType
 from mcp_patchbay.ui.editor.entry_table import EntryTable
 from mcp_patchbay.ui.editor.form_grid import FormGrid
 from mcp_patchbay.ui.widgets import Segments, hbox, label, text_field
+
+if TYPE_CHECKING:
+    from mcp_patchbay.domain.drafts import Draft
 
 TYPES: tuple[HttpType, ...] = get_args(HttpType)
 
@@ -45,6 +47,4 @@ class UrlForm(FormGrid):
 
     def into(self, draft: Draft) -> Draft:
         """The draft with what stands in the form."""
-        return replace(
-            draft, url=self.url.text(), http_type=TYPES[self.type.current()], headers=self.headers.entries()
-        )
+        return replace(draft, url=self.url.text(), http_type=TYPES[self.type.current()], headers=self.headers.entries())

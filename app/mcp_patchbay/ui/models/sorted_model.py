@@ -45,8 +45,8 @@ class SortedModel(QSortFilterProxyModel):
     def lessThan(self, left: Index, right: Index) -> bool:
         ours, theirs = left.data(Role.SORT), right.data(Role.SORT)
         if ours == theirs or ours is None or theirs is None:
-            # Qt's sort is stable, also when descending, only when equal rows are never "less".
-            return False
+            ascending = self.sortOrder() == Qt.SortOrder.AscendingOrder
+            return left.row() < right.row() if ascending else left.row() > right.row()
         return bool(ours < theirs)
 
     def filterAcceptsRow(self, source_row: int, source_parent: Index) -> bool:

@@ -100,7 +100,7 @@ class JsonTree(QTreeView):
         self.setModel(JsonModel(value, self))
         self.setItemDelegate(RowDelegate(self, px=12, mono=True, hairline=False))
         self.setUniformRowHeights(True)
-        self.setProperty("inside", True)
+        self.setProperty("bare", True)
         self.setAccessibleName(self.tr("Structured content"))
         self.setColumnWidth(0, 220)
         self.expandToDepth(1 if self.model().rowCount() < 50 else 0)

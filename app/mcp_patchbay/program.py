@@ -1,0 +1,316 @@
+"""The window's program: it puts the layers together, shows the window first, and ends everything in order."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QObject, Qt, QTimer
+from PySide6.QtWidgets import QApplication
+
+from mcp_patchbay import __version__
+from mcp_patchbay.domain.errors import PatchbayError
+from mcp_patchbay.domain.servers import StdioServer
+from mcp_patchbay.engine import tasks
+from mcp_patchbay.stores.config_text import environment_servers
+from mcp_patchbay.stores.first_start import first_start_spec
+from mcp_patchbay.stores.memory import StateFile
+from mcp_patchbay.stores.paths import Paths
+from mcp_patchbay.stores.secrets import KeyringStore, open_secret_store
+from mcp_patchbay.stores.servers_file import ServersFile
+from mcp_patchbay.stores.settings import SettingsFile
+from mcp_patchbay.stores.tokens import KeyringTokens
+from mcp_patchbay.ui import app_log, event_loop, theme
+from mcp_patchbay.ui.bridge import EngineBridge
+from mcp_patchbay.ui.instance import SingleInstance
+from mcp_patchbay.ui.main_window import MainWindow
+from mcp_patchbay.ui.signals import EndingSignals
+from mcp_patchbay.ui.texts import error_text
+from mcp_patchbay.ui.tray import Tray
+from mcp_patchbay.ui.workspace import Workspace
+
+if TYPE_CHECKING:
+    from mcp_patchbay.domain.servers import ServerSpec
+    from mcp_patchbay.domain.state import Snapshot
+    from mcp_patchbay.engine.hub import ServerHub
+    from mcp_patchbay.ui.playground import PlaygroundDialog
+
+log = logging.getLogger(__name__)
+
+CLEANUP_LIMIT = 4.5
+"""Seconds in which everything must have ended after the program was asked to."""
+
+
+def run_program(*, hidden: bool = False, debug: bool = False, config: Path | None = None) -> int:
+    """Run the program until its user quits; the exit status. A second start raises the first one's window."""
+    paths = Paths(config)
+    paths.create()
+    app = QApplication(sys.argv[:1])
+    app.setApplicationName("patchbay")
+    app.setApplicationDisplayName("Patchbay")
+    app.setApplicationVersion(__version__)
+    app.setDesktopFileName("mcp-patchbay")
+    app.setQuitOnLastWindowClosed(False)
+    instance = SingleInstance(paths.state)
+    if not instance.claim():
+        heard = instance.hand_over({"hidden": hidden})
+        if not heard:
+            print("mcp-patchbay: it is running already, but does not answer", file=sys.stderr)
+        return 0 if heard else 1
+    try:
+        return event_loop.run(Program(app, paths, instance, debug=debug).run(hidden=hidden), app)
+    finally:
+        instance.close()
+
+
+class Program(QObject):
+    """Everything that lives as long as the program does."""
+
+    def __init__(self, app: QApplication, paths: Paths, instance: SingleInstance, *, debug: bool) -> None:
+        super().__init__()
+        self.app = app
+        self.paths = paths
+        self.log = app_log.AppLog(paths.logs, debug=debug)
+        self.settings = SettingsFile(paths.settings_file)
+        self.memory = StateFile(paths.state_file)
+        self.workspace = Workspace(
+            ServersFile(paths.servers_file), KeyringStore(self.memory), _servers_of_environment()
+        )
+        self.hub: ServerHub | None = None
+        self.bridge: EngineBridge | None = None
+        self.playground: PlaygroundDialog | None = None
+        self._ending = asyncio.Event()
+        self._background: list[asyncio.Task[Any]] = []
+        instance.raised.connect(self.on_second_start)
+
+    async def run(self, *, hidden: bool) -> int:
+        """Show the window, bring the engine up behind it, and stay until the end is asked for."""
+        signals = EndingSignals(self.quit)
+        with self.log.catching(asyncio.get_running_loop()):
+            try:
+                theme.apply(self.app, self.settings.current.theme)
+                self.workspace.load()
+                self.tray = Tray(notifications=lambda: self.settings.current.notifications)
+                self.window = MainWindow(self.workspace, self.settings, self.paths)
+                self._connect()
+                if not (hidden or self.settings.current.start_hidden):
+                    self.show_window()
+                    await painted(self.window)
+                self.tray.start()
+                await self._bring_up_engine()
+                await self._ending.wait()
+            finally:
+                await self._end()
+                signals.close()
+        return 0
+
+    def quit(self) -> None:
+        """Ask for the end; `run` does it."""
+        self._ending.set()
+
+    def show_window(self) -> None:
+        """Bring the window to the front."""
+        self.window.setWindowState(self.window.windowState() & ~Qt.WindowState.WindowMinimized)
+        self.window.show()
+        self.window.raise_()
+        self.window.activateWindow()
+
+    # ---- bringing up
+    async def _bring_up_engine(self) -> None:
+        make_hub, secrets = await asyncio.gather(
+            asyncio.to_thread(_import_engine), open_secret_store(self.memory)
+        )
+        self.workspace.secrets = secrets
+        if secrets.availability.notice is not None:
+            self.window.notice.say(str(secrets.availability.notice), "warning")
+        self.hub = make_hub(
+            [],
+            default_timeout=self.settings.current.default_timeout,
+            secrets=secrets,
+            tokens=KeyringTokens(secrets),
+            memory=self.memory,
+        )
+        self.bridge = EngineBridge(self.hub, self)
+        self.bridge.snapshot_changed.connect(self.on_snapshot_changed)
+        self.bridge.server_removed.connect(self._show_in_tray)
+        self.window.connect_bridge(self.bridge)
+        await self._first_start()
+        self._background.append(tasks.start(self.hub.init(), name="engine init"))
+        await self.workspace.attach(self.hub)
+        self._background.append(tasks.start(self.workspace.watch(), name="watch servers.json"))
+        self._show_in_tray()
+        # A start makes many objects that stay: the collector need not look at them again and again.
+        gc.collect()
+        gc.freeze()
+        gc.set_threshold(20_000, 50, 50)
+
+    async def _first_start(self) -> None:
+        """Without any servers.json, the built-in server on a sample folder is there and ready."""
+        if self.workspace.file.exists() or self.workspace.problem is not None:
+            return
+        from mcp_patchbay.builtin.filesystem.sample import create_sample
+
+        try:
+            await asyncio.to_thread(create_sample, self.paths.sample_folder)
+            await self.workspace.add(first_start_spec(self.paths))
+        except (OSError, PatchbayError) as error:
+            self.window.notice.say(error_text(error), "error")
+
+    # ---- ending
+    async def _end(self) -> None:
+        if hasattr(self, "tray"):
+            self.tray.stop()
+        if self.playground is not None:
+            self.playground.close()
+        try:
+            async with asyncio.timeout(CLEANUP_LIMIT):
+                if hasattr(self, "window"):
+                    await self.window.shut()
+                await tasks.stop(self._background, within=1.0)
+                if self.hub is not None:
+                    await self.hub.cleanup()
+                await self.workspace.finish()
+        except TimeoutError:
+            log.warning("not everything had ended after %g s", CLEANUP_LIMIT)
+        if self.bridge is not None:
+            self.bridge.close()
+        self.workspace.secrets.close()
+        await self.settings.close()
+        await self.memory.close()
+
+    # ---- wiring
+    def _connect(self) -> None:
+        self.workspace.subscribe(self._show_in_tray)
+        window, tray = self.window, self.tray
+        window.quit_requested.connect(self.quit)
+        window.closed.connect(self.on_window_closed)
+        window.add_requested.connect(self.on_add_requested)
+        window.edit_requested.connect(self.on_edit_requested)
+        window.sign_in_requested.connect(self.on_edit_requested)
+        window.import_requested.connect(self.on_import_requested)
+        window.playground_requested.connect(self.on_playground_requested)
+        tray.open_requested.connect(self.on_tray_clicked)
+        tray.quit_requested.connect(self.quit)
+        tray.start_requested.connect(lambda name: window.deeds.start([name]))
+        tray.stop_requested.connect(lambda name: window.deeds.stop([name]))
+        tray.restart_requested.connect(lambda name: window.deeds.restart([name]))
+        tray.log_requested.connect(self.on_log_requested)
+        tray.pause_requested.connect(lambda _pause: window.deeds.toggle_pause())
+        window.deeds.done.connect(lambda: tray.set_paused(self.workspace.paused))
+
+    def _start(self, work: Any, name: str) -> None:
+        self.window.deeds.run(work, name)
+
+    # ---- slots
+    def on_snapshot_changed(self, _snapshot: Snapshot) -> None:
+        self._show_in_tray()
+
+    def on_second_start(self, wish: dict[str, bool]) -> None:
+        if not wish.get("hidden"):
+            self.show_window()
+
+    def on_window_closed(self) -> None:
+        if not (self.settings.current.close_to_tray and self.tray.available):
+            self.quit()
+        elif not self.settings.current.first_close_hint_shown:
+            self.settings.change(first_close_hint_shown=True)
+            self.tray.say(
+                self.tr("Patchbay is still running"),
+                self.tr("Your servers keep running. Open or quit Patchbay from its icon here."),
+            )
+
+    def on_tray_clicked(self) -> None:
+        if self.window.isVisible() and self.window.isActiveWindow():
+            self.window.hide()
+        else:
+            self.show_window()
+
+    def on_log_requested(self, name: str) -> None:
+        self.show_window()
+        self.window.show_server(name, log=True)
+
+    def on_add_requested(self, kind: str) -> None:
+        from mcp_patchbay.ui.editor import ServerEditor, add_by_pasting
+
+        if not kind:
+            self._start(add_by_pasting(self.workspace, self.window, find_command=find_command), "add")
+            return
+        kinds = {"stdio": "command", "http": "url", "builtin": "builtin"}
+        editor = ServerEditor(
+            self.workspace, parent=self.window, kind=kinds[kind], find_command=find_command  # type: ignore[arg-type]
+        )
+        editor.saved.connect(self.on_saved)
+        editor.open()
+
+    def on_edit_requested(self, name: str) -> None:
+        from mcp_patchbay.ui.editor import ServerEditor
+
+        spec = self.workspace.get(name)
+        if spec is not None:
+            editor = ServerEditor(self.workspace, spec, self.window, find_command=find_command)
+            editor.saved.connect(self.on_saved)
+            editor.open()
+
+    def on_saved(self, spec: ServerSpec) -> None:
+        self.window.show_server(spec.name)
+
+    def on_import_requested(self, text: str) -> None:
+        from mcp_patchbay.ui.editor import add_by_pasting
+
+        self._start(add_by_pasting(self.workspace, self.window, text, find_command=find_command), "import")
+
+    def on_playground_requested(self, server: str, tool: str) -> None:
+        from mcp_patchbay.ui.playground import PlaygroundDialog
+
+        if self.playground is None:
+            self.playground = PlaygroundDialog(self.workspace, self.bridge, self.paths)
+        self.playground.show()
+        self.playground.raise_()
+        self.playground.activateWindow()
+        self.playground.select(server, tool)
+
+    def _show_in_tray(self, _name: str = "") -> None:
+        self.tray.set_snapshots([self.workspace.snapshot(spec.name) for spec in self.workspace.servers()])
+
+
+async def painted(window: MainWindow) -> None:
+    """Wait until the window has been painted once: Qt handles paint events before a timer of no length."""
+    shown: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    QTimer.singleShot(0, lambda: shown.done() or shown.set_result(None))
+    await shown
+    window.repaint()
+
+
+async def find_command(target: StdioServer) -> str:
+    """Which file a command is, for the editor's "Found: ...".
+
+    Raises:
+        LaunchError: it was not found; it says what was searched where.
+    """
+    from mcp_patchbay.engine.spawn.resolve import resolve
+
+    return (await resolve(target, environ=os.environ)).found
+
+
+def _import_engine() -> Any:
+    """Import what takes longer than a second, off the loop, and give back what makes a hub."""
+    from mcp_patchbay.builtin.registry import BuiltinServers
+    from mcp_patchbay.engine.hub import ServerHub
+
+    def make(specs: list[ServerSpec], **ports: Any) -> ServerHub:
+        return ServerHub(specs, builtins=BuiltinServers(), **ports)
+
+    return make
+
+
+def _servers_of_environment() -> list[ServerSpec]:
+    try:
+        return environment_servers(os.environ)
+    except PatchbayError as error:
+        log.warning("MCP_SERVERS: %s", error)
+        return []
