@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject, Qt, QTimer
+from PySide6.QtCore import QObject, QSettings, Qt, QTimer
 from PySide6.QtWidgets import QApplication
 
 from mcp_patchbay import __version__
@@ -19,6 +19,7 @@ from mcp_patchbay.domain.servers import StdioServer
 from mcp_patchbay.engine import tasks
 from mcp_patchbay.stores.config_text import environment_servers
 from mcp_patchbay.stores.first_start import first_start_spec
+from mcp_patchbay.stores.history import HistoryStore
 from mcp_patchbay.stores.memory import StateFile
 from mcp_patchbay.stores.paths import Paths
 from mcp_patchbay.stores.secrets import KeyringStore, open_secret_store
@@ -30,7 +31,7 @@ from mcp_patchbay.ui.bridge import EngineBridge
 from mcp_patchbay.ui.instance import SingleInstance
 from mcp_patchbay.ui.main_window import MainWindow
 from mcp_patchbay.ui.signals import EndingSignals
-from mcp_patchbay.ui.texts import error_text
+from mcp_patchbay.ui.texts import error_text, text_of
 from mcp_patchbay.ui.tray import Tray
 from mcp_patchbay.ui.workspace import Workspace
 
@@ -57,15 +58,16 @@ def run_program(*, hidden: bool = False, debug: bool = False, config: Path | Non
     app.setDesktopFileName("mcp-patchbay")
     app.setQuitOnLastWindowClosed(False)
     instance = SingleInstance(paths.state)
-    if not instance.claim():
-        heard = instance.hand_over({"hidden": hidden})
-        if not heard:
+    match instance.claim(["--hidden"] if hidden else []):
+        case "handed_over":
+            return 0
+        case "no_answer":
             print("mcp-patchbay: it is running already, but does not answer", file=sys.stderr)
-        return 0 if heard else 1
+            return 1
     try:
         return event_loop.run(Program(app, paths, instance, debug=debug).run(hidden=hidden), app)
     finally:
-        instance.close()
+        instance.release()
 
 
 class Program(QObject):
@@ -82,11 +84,11 @@ class Program(QObject):
             ServersFile(paths.servers_file), KeyringStore(self.memory), _servers_of_environment()
         )
         self.hub: ServerHub | None = None
-        self.bridge: EngineBridge | None = None
+        self.bridge = EngineBridge(self)
         self.playground: PlaygroundDialog | None = None
         self._ending = asyncio.Event()
         self._background: list[asyncio.Task[Any]] = []
-        instance.raised.connect(self.on_second_start)
+        instance.started_again.connect(self.on_second_start)
 
     async def run(self, *, hidden: bool) -> int:
         """Show the window, bring the engine up behind it, and stay until the end is asked for."""
@@ -95,12 +97,13 @@ class Program(QObject):
             try:
                 theme.apply(self.app, self.settings.current.theme)
                 self.workspace.load()
-                self.tray = Tray(notifications=lambda: self.settings.current.notifications)
+                self.tray = Tray(self)
                 self.window = MainWindow(self.workspace, self.settings, self.paths)
                 self._connect()
                 if not (hidden or self.settings.current.start_hidden):
                     self.show_window()
                     await painted(self.window)
+                self._apply_settings()
                 self.tray.start()
                 await self._bring_up_engine()
                 await self._ending.wait()
@@ -122,12 +125,10 @@ class Program(QObject):
 
     # ---- bringing up
     async def _bring_up_engine(self) -> None:
-        make_hub, secrets = await asyncio.gather(
-            asyncio.to_thread(_import_engine), open_secret_store(self.memory)
-        )
+        make_hub, secrets = await asyncio.gather(asyncio.to_thread(_import_engine), open_secret_store(self.memory))
         self.workspace.secrets = secrets
         if secrets.availability.notice is not None:
-            self.window.notice.say(str(secrets.availability.notice), "warning")
+            self.window.notice.say(text_of(secrets.availability.notice))
         self.hub = make_hub(
             [],
             default_timeout=self.settings.current.default_timeout,
@@ -135,12 +136,13 @@ class Program(QObject):
             tokens=KeyringTokens(secrets),
             memory=self.memory,
         )
-        self.bridge = EngineBridge(self.hub, self)
+        self.bridge.attach(self.hub)
         self.bridge.snapshot_changed.connect(self.on_snapshot_changed)
         self.bridge.server_removed.connect(self._show_in_tray)
+        self.log.known_secrets = self.hub.known_secrets
         self.window.connect_bridge(self.bridge)
         await self._first_start()
-        self._background.append(tasks.start(self.hub.init(), name="engine init"))
+        await self.hub.init()  # it has no servers yet: this ends what a crashed run left
         await self.workspace.attach(self.hub)
         self._background.append(tasks.start(self.workspace.watch(), name="watch servers.json"))
         self._show_in_tray()
@@ -163,12 +165,13 @@ class Program(QObject):
 
     # ---- ending
     async def _end(self) -> None:
+        self.bridge.detach()
         if hasattr(self, "tray"):
-            self.tray.stop()
-        if self.playground is not None:
-            self.playground.close()
+            self.tray.shut()
         try:
             async with asyncio.timeout(CLEANUP_LIMIT):
+                if self.playground is not None:
+                    await self.playground.shut()
                 if hasattr(self, "window"):
                     await self.window.shut()
                 await tasks.stop(self._background, within=1.0)
@@ -177,8 +180,6 @@ class Program(QObject):
                 await self.workspace.finish()
         except TimeoutError:
             log.warning("not everything had ended after %g s", CLEANUP_LIMIT)
-        if self.bridge is not None:
-            self.bridge.close()
         self.workspace.secrets.close()
         await self.settings.close()
         await self.memory.close()
@@ -186,6 +187,7 @@ class Program(QObject):
     # ---- wiring
     def _connect(self) -> None:
         self.workspace.subscribe(self._show_in_tray)
+        self.settings.subscribe(lambda _settings: self._apply_settings())
         window, tray = self.window, self.tray
         window.quit_requested.connect(self.quit)
         window.closed.connect(self.on_window_closed)
@@ -194,7 +196,8 @@ class Program(QObject):
         window.sign_in_requested.connect(self.on_edit_requested)
         window.import_requested.connect(self.on_import_requested)
         window.playground_requested.connect(self.on_playground_requested)
-        tray.open_requested.connect(self.on_tray_clicked)
+        tray.open_requested.connect(self.show_window)
+        tray.toggle_requested.connect(self.on_tray_clicked)
         tray.quit_requested.connect(self.quit)
         tray.start_requested.connect(lambda name: window.deeds.start([name]))
         tray.stop_requested.connect(lambda name: window.deeds.stop([name]))
@@ -203,6 +206,11 @@ class Program(QObject):
         tray.pause_requested.connect(lambda _pause: window.deeds.toggle_pause())
         window.deeds.done.connect(lambda: tray.set_paused(self.workspace.paused))
 
+    def _apply_settings(self) -> None:
+        self.tray.notifications_enabled = self.settings.current.notifications
+        if self.hub is not None:
+            self.hub.default_timeout = self.settings.current.default_timeout
+
     def _start(self, work: Any, name: str) -> None:
         self.window.deeds.run(work, name)
 
@@ -210,8 +218,8 @@ class Program(QObject):
     def on_snapshot_changed(self, _snapshot: Snapshot) -> None:
         self._show_in_tray()
 
-    def on_second_start(self, wish: dict[str, bool]) -> None:
-        if not wish.get("hidden"):
+    def on_second_start(self, arguments: list[str]) -> None:
+        if "--hidden" not in arguments:
             self.show_window()
 
     def on_window_closed(self) -> None:
@@ -242,7 +250,10 @@ class Program(QObject):
             return
         kinds = {"stdio": "command", "http": "url", "builtin": "builtin"}
         editor = ServerEditor(
-            self.workspace, parent=self.window, kind=kinds[kind], find_command=find_command  # type: ignore[arg-type]
+            self.workspace,
+            parent=self.window,
+            kind=kinds[kind],
+            find_command=find_command,  # type: ignore[arg-type]
         )
         editor.saved.connect(self.on_saved)
         editor.open()
@@ -268,7 +279,10 @@ class Program(QObject):
         from mcp_patchbay.ui.playground import PlaygroundDialog
 
         if self.playground is None:
-            self.playground = PlaygroundDialog(self.workspace, self.bridge, self.paths)
+            history = HistoryStore(self.paths.state / "history.jsonl")
+            memory = QSettings(str(self.paths.config / "playground.ini"), QSettings.Format.IniFormat)
+            self.playground = PlaygroundDialog(self.workspace, history, memory)
+            self.playground.connect_bridge(self.bridge)
         self.playground.show()
         self.playground.raise_()
         self.playground.activateWindow()
@@ -280,9 +294,9 @@ class Program(QObject):
 
 async def painted(window: MainWindow) -> None:
     """Wait until the window has been painted once: Qt handles paint events before a timer of no length."""
-    shown: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-    QTimer.singleShot(0, lambda: shown.done() or shown.set_result(None))
-    await shown
+    turned = asyncio.Event()
+    QTimer.singleShot(0, turned.set)
+    await turned.wait()
     window.repaint()
 
 

@@ -109,6 +109,10 @@ class ServerHub:
         """The server's JSON-RPC traffic."""
         return self._connection(name).recorder.traffic
 
+    def known_secrets(self) -> tuple[str, ...]:
+        """What must not appear in any log: the secrets that connections were made with."""
+        return tuple({mask for connection in self._connections.values() for mask in connection.recorder.log.masks})
+
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         """Hear all events, on the event loop; a listener that fails costs the others nothing. Returns the way out."""
         self._listeners.append(listener)

@@ -12,8 +12,6 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any
 
-from filelock import FileLock, Timeout
-
 from mcp_patchbay.stores.paths import make_private_folder
 
 if TYPE_CHECKING:
@@ -77,6 +75,8 @@ def locked(path: Path, limit: float = LOCK_LIMIT) -> Iterator[None]:
     Raises:
         TimeoutError: another copy held it for more than `limit` seconds.
     """
+    from filelock import FileLock, Timeout  # here, as the first paint does not wait for it
+
     target = path.resolve()
     lock = FileLock(target.with_name(f".{target.name}.lock"), timeout=limit, mode=0o600)
     try:

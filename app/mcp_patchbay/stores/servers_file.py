@@ -11,8 +11,6 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from watchfiles import awatch
-
 from mcp_patchbay.domain.errors import ConfigFileError
 from mcp_patchbay.domain.messages import message
 from mcp_patchbay.domain.servers import InvalidServer, ServerSpec, new_server_id, read_server
@@ -172,6 +170,8 @@ class ServersFile:
     # ---- inside
     def _touches(self) -> AsyncGenerator[object]:
         """Something happened to the file, or it is time for a look. The folder is watched, as editors rename."""
+        from watchfiles import awatch  # here, as the first paint does not wait for it
+
         files = {self.path, self.path.resolve()}
         names = {file.name for file in files}
         return awatch(

@@ -81,7 +81,7 @@ class MainWindow(QMainWindow):
         self.cards = FirstStart(whole=False)
         self.welcome = FirstStart(whole=True)
         self.commands = Commands(self, self.table)
-        self.toolbar = MainToolBar(self.commands)
+        self.toolbar = MainToolBar(self.commands, [self.table.sort_menu(), self.table.column_menu()])
         self.status_line = StatusLine()
 
         self._below = QStackedWidget()
@@ -126,19 +126,20 @@ class MainWindow(QMainWindow):
         bridge.log_grew.connect(self.details.on_log_grew)
         bridge.traffic_grew.connect(self.details.on_traffic_grew)
         self.refresh()
-        self.details.show_rings()
         self._counting.start()
 
     def refresh(self) -> None:
-        """Show the servers that the workspace has now."""
-        selected, row = self.table.selected(), self.table.currentIndex().row()
+        """Show the servers that the workspace has now. The selection stays, also on a server that was renamed."""
+        names, row = self.table.selected(), self.table.currentIndex().row()
+        chosen = {snapshot.spec.id for name in names if (snapshot := self.model.snapshot(name)) is not None}
         self.model.set_servers([self._workspace.snapshot(spec.name) for spec in self._workspace.servers()])
-        left = [name for name in selected if self.model.row_of(name) is not None]
-        if selected and not left:
+        left = [snapshot.name for snapshot in self.model.snapshots() if snapshot.spec.id in chosen]
+        if not left:
             self.table.select_row(row)  # what was selected is gone: go on with what took its place
-        elif not selected:
-            self.table.select_row(0)
+        elif set(left) != set(names):
+            self.table.select(left)
         self._show_current()
+        self.details.show_rings()
         self._choose_page()
         self._say_problem()
         self._fit()

@@ -23,7 +23,7 @@ from mcp_patchbay.ui.models.sorted_model import SortedModel
 from mcp_patchbay.ui.widgets import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from PySide6.QtCore import QByteArray, QModelIndex, QPoint
     from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent
@@ -142,16 +142,47 @@ class ServerTable(Table):
         self._hidden_by_user = {Column[name] for name in hidden if name in Column.__members__} - ALWAYS_SHOWN
         self.fit_columns(self.window().width())
 
-    def _on_header_menu_requested(self, at: QPoint) -> None:
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    def column_menu(self) -> QMenu:
+        """A menu of the columns that can be shown or not."""
+        menu = QMenu(self.tr("Columns"), self)
         for column in Column:
             if column not in ALWAYS_SHOWN:
-                title = self.model_of_servers.headerData(column, Qt.Orientation.Horizontal)
-                action = menu.addAction(title)
+                action = menu.addAction(self._title(column))
                 action.setCheckable(True)
-                action.setChecked(column not in self._hidden_by_user)
                 action.toggled.connect(lambda on, column=column: self._show_column(column, on))
+                action.setData(column)
+        menu.aboutToShow.connect(lambda: self._mark(menu, lambda column: column not in self._hidden_by_user))
+        return menu
+
+    def sort_menu(self) -> QMenu:
+        """A menu of the columns to sort by; the one that is sorted by turns round."""
+        menu = QMenu(self.tr("Sort by"), self)
+        for column in Column:
+            action = menu.addAction(self._title(column))
+            action.setCheckable(True)
+            action.triggered.connect(lambda _checked=False, column=column: self._sort_by(column))
+            action.setData(column)
+        menu.aboutToShow.connect(lambda: self._mark(menu, lambda column: column == self.sorted.sortColumn()))
+        return menu
+
+    def _title(self, column: Column) -> str:
+        return str(self.model_of_servers.headerData(column, Qt.Orientation.Horizontal))
+
+    @staticmethod
+    def _mark(menu: QMenu, is_on: Callable[[Column], bool]) -> None:
+        for action in menu.actions():
+            action.blockSignals(True)
+            action.setChecked(is_on(action.data()))
+            action.blockSignals(False)
+
+    def _sort_by(self, column: Column) -> None:
+        up, down = Qt.SortOrder.AscendingOrder, Qt.SortOrder.DescendingOrder
+        turned = column == self.sorted.sortColumn() and self.sorted.sortOrder() == up
+        self.sortByColumn(column, down if turned else up)
+
+    def _on_header_menu_requested(self, at: QPoint) -> None:
+        menu = self.column_menu()
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.popup(self.horizontalHeader().mapToGlobal(at))
 
     def _show_column(self, column: Column, on: bool) -> None:

@@ -56,9 +56,9 @@ def long_duration(seconds: float) -> str:
     """A time span with its two largest units, such as "1 h 52 min"."""
     tr = QCoreApplication.translate
     minutes, hours = int(seconds) // 60, int(seconds) // 3600
-    if hours >= 48:
+    if hours >= 48 and hours % 24:
         return tr("Duration", "{0} days {1} h").format(hours // 24, hours % 24)
-    if hours:
+    if 0 < hours < 48 and minutes % 60:
         return tr("Duration", "{0} h {1} min").format(hours, minutes % 60)
     return duration(seconds)
 

@@ -11,6 +11,8 @@ from mcp_patchbay.ui import theme
 from mcp_patchbay.ui.widgets import BUTTON_ICON, SearchField, tool_button
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from mcp_patchbay.ui.commands import Commands
 
 SEARCH_WIDTHS = (130, 248)
@@ -19,7 +21,7 @@ SEARCH_WIDTHS = (130, 248)
 class MainToolBar(QToolBar):
     """Add, Import, Start, Stop, Restart, Playground, search and the menu. Every button can be reached with Tab."""
 
-    def __init__(self, commands: Commands) -> None:
+    def __init__(self, commands: Commands, table_menus: Sequence[QMenu]) -> None:
         super().__init__()
         self.setWindowTitle(self.tr("Toolbar"))
         self.setObjectName("toolbar")
@@ -63,7 +65,7 @@ class MainToolBar(QToolBar):
         self.menu_button = tool_button("gear", self.tr("Menu"))
         self.menu_button.setFixedSize(QSize(32, 32))
         self.menu_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self.menu_button.setMenu(self._main_menu(commands))
+        self.menu_button.setMenu(self._main_menu(commands, table_menus))
         self.addWidget(self.menu_button)
 
         for action in (commands.start, commands.stop, commands.restart, commands.playground):
@@ -71,8 +73,11 @@ class MainToolBar(QToolBar):
         for first in (self.add_button, self.import_button):
             first.setFocusPolicy(Qt.FocusPolicy.TabFocus)
 
-    def _main_menu(self, commands: Commands) -> QMenu:
+    def _main_menu(self, commands: Commands, table_menus: Sequence[QMenu]) -> QMenu:
         menu = self._menu(self.menu_button, [commands.undo, commands.pause])
+        menu.addSeparator()
+        for table_menu in table_menus:
+            menu.addMenu(table_menu)
         menu.addSeparator()
         menu.addActions([commands.open_config, commands.open_logs])
         themes = menu.addMenu(theme.icon("circle-half-stroke", "dim"), self.tr("Theme"))

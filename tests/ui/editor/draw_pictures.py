@@ -1,4 +1,4 @@
-"""`PYTHONPATH=tests python -m ui.editor.draw_pictures FOLDER`: pictures of the server editor, to look at beside the design's.
+"""`PYTHONPATH=tests python -m ui.editor.draw_pictures FOLDER`: pictures of the server editor, beside the design's.
 
 The server that is tested in them really runs; only its name is made up.
 """
@@ -30,6 +30,7 @@ from mcp_patchbay.ui.event_loop import AppEventLoop
 from mcp_patchbay.ui.workspace import Workspace
 from servers.launch import script_path
 
+HOME = os.path.expanduser("~")
 PASTED = """{"mcpServers": {
   "everything": {"command": "npx", "args": ["-y", "@modelcontextprotocol/server-everything"]},
   "linear": {"url": "https://mcp.linear.app/sse", "type": "sse"},
@@ -40,7 +41,7 @@ PASTED = """{"mcpServers": {
 def stdio() -> ServerSpec:
     spec = ServerSpec("postgres", StdioServer(sys.executable))
     env = {"DATABASE_URI": secret_reference(spec.id, "env.DATABASE_URI"), "PGSSLMODE": "require"}
-    target = StdioServer(sys.executable, (str(script_path("good.py")), "--access-mode=restricted"), env, "/nowhere")
+    target = StdioServer(sys.executable, (str(script_path("good.py")),), env, "/nowhere")
     filters = Filters(Patterns(("{echo,add*}", "slow*"), ("*_all",)))
     return replace(spec, target=target, filters=filters, description="The shop's database, read only.")
 
@@ -63,7 +64,7 @@ async def draw(folder: Path, mode: str) -> None:
     await workspace.add(replace(spec, enabled=False), {"env.DATABASE_URI": "postgres://secret"})
 
     async def find(server: StdioServer) -> str:
-        return os.path.expanduser("~/.local/bin/") + Path(server.command).name
+        return f"{HOME}/.local/bin/{Path(server.command).name}"
 
     editor = ServerEditor(workspace, spec, find_command=find)
     editor.open()
@@ -100,7 +101,9 @@ async def draw(folder: Path, mode: str) -> None:
     await camera.take(editor, "editor-url")
     editor.on_discard_clicked()
 
-    editor = ServerEditor(workspace, ServerSpec("files", BuiltinServer("filesystem", {"allowed_directories": ["/tmp"]})))
+    editor = ServerEditor(
+        workspace, ServerSpec("files", BuiltinServer("filesystem", {"allowed_directories": ["/tmp"]}))
+    )
     editor.open()
     await camera.take(editor, "editor-builtin")
     editor.on_discard_clicked()

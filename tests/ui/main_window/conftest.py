@@ -8,14 +8,15 @@ from pathlib import Path
 import pytest
 from PySide6.QtWidgets import QApplication, QFileDialog
 
+from checks.waiting import until
 from mcp_patchbay.builtin.registry import BuiltinServers
-from mcp_patchbay.domain.servers import BuiltinServer, ServerSpec, StdioServer
 from mcp_patchbay.engine.hub import ServerHub
 from mcp_patchbay.stores.paths import HOME_VARIABLE, Paths
 from mcp_patchbay.stores.secrets import SessionStore
 from mcp_patchbay.stores.servers_file import ServersFile
 from mcp_patchbay.stores.settings import SettingsFile
 from mcp_patchbay.ui import theme
+from mcp_patchbay.ui.bridge import EngineBridge
 from mcp_patchbay.ui.main_window import MainWindow
 from mcp_patchbay.ui.workspace import Workspace
 
@@ -55,19 +56,19 @@ async def settings(paths: Paths) -> AsyncIterator[SettingsFile]:
 
 @pytest.fixture
 async def open_window(
-    workspace: Workspace, settings: SettingsFile, paths: Paths, qapp: QApplication
-) -> AsyncIterator[Callable[..., MainWindow]]:
+    workspace: Workspace, settings: SettingsFile, paths: Paths
+) -> AsyncIterator[Callable[..., Awaitable[MainWindow]]]:
     """Opens windows on the workspace, all of which are shut at the end."""
     windows: list[MainWindow] = []
 
-    def open_one(width: int = 1180, height: int = 760) -> MainWindow:
+    async def open_one(width: int = 1180, height: int = 760) -> MainWindow:
         window = MainWindow(workspace, settings, paths)
         windows.append(window)
         window.resize(width, height)
         window.show()
         window.activateWindow()
         window.table.setFocus()
-        qapp.processEvents()
+        await until(window.isActiveWindow, what="the window is active")
         return window
 
     yield open_one
@@ -78,31 +79,19 @@ async def open_window(
 @pytest.fixture
 async def engine(workspace: Workspace) -> AsyncIterator[Callable[[MainWindow], Awaitable[ServerHub]]]:
     """Gives a window the engine, and ends it."""
-    from mcp_patchbay.ui.bridge import EngineBridge
-
-    hubs: list[ServerHub] = []
+    engines: list[tuple[ServerHub, EngineBridge]] = []
 
     async def attach(window: MainWindow) -> ServerHub:
         hub = ServerHub(workspace.servers(), secrets=workspace.secrets, builtins=BuiltinServers())
-        hubs.append(hub)
         bridge = EngineBridge(window)
         bridge.attach(hub)
+        engines.append((hub, bridge))
         await workspace.attach(hub)
         window.connect_bridge(bridge)
         await hub.init()
         return hub
 
     yield attach
-    for hub in hubs:
+    for hub, bridge in engines:
         await hub.cleanup()
-
-
-def off(name: str, **fields: object) -> ServerSpec:
-    """A command that is switched off."""
-    return ServerSpec(name, StdioServer("some-command", (name,)), enabled=False, **fields)  # type: ignore[arg-type]
-
-
-def files(name: str, folder: Path, **fields: object) -> ServerSpec:
-    """The built-in file server on a folder."""
-    target = BuiltinServer("filesystem", {"allowed_directories": [str(folder)]})
-    return ServerSpec(name, target, **fields)  # type: ignore[arg-type]
+        bridge.detach()

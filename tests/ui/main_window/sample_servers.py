@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import Any
 
 from mcp_patchbay.domain.catalog import PromptInfo, ResourceInfo, ToolInfo, prompt_infos, tool_infos
@@ -173,3 +174,14 @@ def sample_resources(server: str = "files") -> tuple[ResourceInfo, ...]:
         ResourceInfo(server, "file:///readme.md", readme),
         ResourceInfo(server, "file:///{path}", template, template=True),
     )
+
+
+def off(name: str, **fields: object) -> ServerSpec:
+    """A command that is switched off."""
+    return ServerSpec(name, StdioServer("some-command", (name,)), enabled=False, **fields)  # type: ignore[arg-type]
+
+
+def files(name: str, folder: Path, **fields: object) -> ServerSpec:
+    """The built-in file server on a folder."""
+    target = BuiltinServer("filesystem", {"allowed_directories": [str(folder)]})
+    return ServerSpec(name, target, **fields)  # type: ignore[arg-type]

@@ -9,13 +9,13 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QLineEdit
-from ui.main_window.conftest import files, off
 
 from mcp_patchbay.domain.state import ServerState
 from mcp_patchbay.ui.delegates import Role
 from mcp_patchbay.ui.details.panel import LOG, TOOLS, TRAFFIC
 from mcp_patchbay.ui.models.server_model import Column
 from mcp_patchbay.ui.models.traffic_model import TrafficColumn
+from ui.main_window.sample_servers import files, off
 
 PAINTS_WITHOUT = """
 import asyncio, sys
@@ -48,7 +48,7 @@ async def live(workspace, open_window, engine, tmp_path, qwait):
     folder.mkdir()
     await workspace.add(files("notes", folder))
     await workspace.add(off("other"))
-    window = open_window()
+    window = await open_window()
     window.table.select(["notes"])
     await engine(window)
     await qwait.until(lambda: state(window) is ServerState.READY)

@@ -15,7 +15,7 @@ from mcp_patchbay.domain.servers import HttpServer, ServerSpec, StdioServer
 from mcp_patchbay.ui import theme
 from mcp_patchbay.ui.details.panel import LOG
 from mcp_patchbay.ui.models.server_model import Column
-from ui.main_window.conftest import files, off
+from ui.main_window.sample_servers import files, off
 
 
 def saved(workspace) -> dict:
@@ -50,7 +50,7 @@ async def three(workspace):
 
 
 async def test_a_click_on_the_switch_is_saved(three, open_window, qwait):
-    window = open_window()
+    window = await open_window()
     click(window, "beta", Column.ON)
     await qwait.until(lambda: saved(three)["beta"].get("enabled", True))
     assert saved(three)["alpha"]["enabled"] is False
@@ -58,7 +58,7 @@ async def test_a_click_on_the_switch_is_saved(three, open_window, qwait):
 
 
 async def test_space_switches_every_selected_server(three, open_window, qwait):
-    window = open_window()
+    window = await open_window()
     window.table.select(["alpha", "gamma"])
     QTest.keyClick(window.table, Qt.Key.Key_Space)
     await qwait.until(lambda: all(saved(three)[name].get("enabled", True) for name in ("alpha", "gamma")))
@@ -66,7 +66,7 @@ async def test_space_switches_every_selected_server(three, open_window, qwait):
 
 
 async def test_a_deleted_server_comes_back_by_the_notice(three, open_window, qwait):
-    window = open_window()
+    window = await open_window()
     window.table.select(["beta"])
     QTest.keyClick(window.table, Qt.Key.Key_Delete)
     await qwait.until(lambda: window.notice.text == "Deleted beta.")
@@ -81,7 +81,7 @@ async def test_a_deleted_server_comes_back_by_the_notice(three, open_window, qwa
 
 
 async def test_control_z_brings_several_deleted_servers_back(three, open_window, qwait):
-    window = open_window()
+    window = await open_window()
     window.table.select(["alpha", "beta"])
     window.commands.delete.trigger()
     await qwait.until(lambda: window.notice.text == "Deleted 2 servers.")
@@ -92,7 +92,7 @@ async def test_control_z_brings_several_deleted_servers_back(three, open_window,
 
 
 async def test_control_z_in_the_search_field_does_not_undo_a_deletion(three, open_window, qwait):
-    window = open_window()
+    window = await open_window()
     window.table.select(["beta"])
     window.commands.delete.trigger()
     await qwait.until(lambda: window.notice.text)
@@ -103,7 +103,7 @@ async def test_control_z_in_the_search_field_does_not_undo_a_deletion(three, ope
 
 
 async def test_a_copy_is_made_below_and_selected(three, open_window, qwait):
-    window = open_window()
+    window = await open_window()
     window.table.select(["alpha"])
     QTest.keyClick(window.table, Qt.Key.Key_D, Qt.KeyboardModifier.ControlModifier)
     await qwait.until(lambda: window.table.current() == "alpha copy")
@@ -112,7 +112,7 @@ async def test_a_copy_is_made_below_and_selected(three, open_window, qwait):
 
 @pytest.mark.parametrize("key", [Qt.Key.Key_F2, Qt.Key.Key_Return])
 async def test_the_keyboard_opens_the_editor(three, open_window, key):
-    window = open_window()
+    window = await open_window()
     asked = heard(window.edit_requested)
     window.table.select(["beta"])
     QTest.keyClick(window.table, key)
@@ -120,7 +120,7 @@ async def test_the_keyboard_opens_the_editor(three, open_window, key):
 
 
 async def test_keys_ask_for_what_the_window_cannot_do_itself(three, open_window):
-    window = open_window()
+    window = await open_window()
     added, played = heard(window.add_requested), heard(window.playground_requested)
     QTest.keyClick(window, Qt.Key.Key_N, Qt.KeyboardModifier.ControlModifier)
     QTest.keyClick(window, Qt.Key.Key_P, Qt.KeyboardModifier.ControlModifier)
@@ -129,7 +129,7 @@ async def test_keys_ask_for_what_the_window_cannot_do_itself(three, open_window)
 
 
 async def test_control_f_searches_and_escape_ends_it(three, open_window):
-    window = open_window()
+    window = await open_window()
     QTest.keyClick(window, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
     assert window.focusWidget() is window.toolbar.search
     QTest.keyClicks(window.toolbar.search, "gam")
@@ -140,7 +140,7 @@ async def test_control_f_searches_and_escape_ends_it(three, open_window):
 
 
 async def test_a_narrow_window_gives_the_message_the_room(three, open_window, qapp):
-    window = open_window(1180)
+    window = await open_window(1180)
     hidden = lambda: [column for column in Column if window.table.isColumnHidden(column)]  # noqa: E731
     assert hidden() == []
     window.resize(1050, 760)
@@ -155,7 +155,7 @@ async def test_a_narrow_window_gives_the_message_the_room(three, open_window, qa
 
 
 async def test_the_window_remembers_itself(three, open_window):
-    first = open_window()
+    first = await open_window()
     first.resize(1111, 700)
     first.table.sortByColumn(Column.NAME, Qt.SortOrder.DescendingOrder)
     first.table.setColumnWidth(Column.NAME, 301)
@@ -165,7 +165,7 @@ async def test_the_window_remembers_itself(three, open_window):
     first.splitter.setSizes([300, 300])
     sizes = first.splitter.sizes()
     first.hide()
-    second = open_window(1111, 700)
+    second = await open_window(1111, 700)
     assert shown(second) == ["gamma", "beta", "alpha"]
     assert second.table.columnWidth(Column.NAME) == 301
     assert second.table.isColumnHidden(Column.CALLS)
@@ -176,14 +176,14 @@ async def test_the_window_remembers_itself(three, open_window):
 
 async def test_a_damaged_memory_is_as_good_as_none(three, open_window, paths):
     (paths.config / "window.ini").write_bytes(b"[General]\ncolumns=@ByteArray(rubbish)\ntab=no\n\xff\x00")
-    window = open_window()
+    window = await open_window()
     assert shown(window) == ["alpha", "beta", "gamma"]
 
 
 async def test_what_was_pasted_shows_its_exact_command_before_it_runs(workspace, open_window):
     command = StdioServer("npx", ("-y", "a server", "--flag"), env={"API_KEY": "${secret:x/env.API_KEY}"}, cwd="/srv")
     await workspace.add(ServerSpec("pasted", command, unconfirmed=True))
-    window = open_window()
+    window = await open_window()
     texts = [text.text() for text in window.details.overview.findChildren(QLabel) if text.isVisible()]
     assert "npx -y 'a server' --flag\nin /srv\nwith the variables API_KEY" in texts
     start = next(b for b in window.details.overview.findChildren(QAbstractButton) if b.text() == "Start")
@@ -192,13 +192,13 @@ async def test_what_was_pasted_shows_its_exact_command_before_it_runs(workspace,
 
 async def test_start_confirms_what_was_pasted(workspace, open_window, qwait):
     await workspace.add(ServerSpec("pasted", HttpServer("http://localhost:1/mcp"), unconfirmed=True))
-    window = open_window()
+    window = await open_window()
     click(window, "pasted", Column.MESSAGE)
     await qwait.until(lambda: "unconfirmed" not in saved(workspace)["pasted"])
 
 
 async def test_an_action_that_fails_is_said_calmly(three, open_window, qwait):
-    window = open_window()
+    window = await open_window()
     window.perform(["alpha"], "restart")  # there is no engine yet
     await qwait.until(lambda: window.notice.text)
     assert "engine" in window.notice.text.casefold()
@@ -208,13 +208,13 @@ async def test_an_action_that_fails_is_said_calmly(three, open_window, qwait):
 async def test_a_file_that_cannot_be_read_is_said_and_the_last_good_one_offered(three, open_window):
     three.file.path.write_text("{ not json")
     three.load()
-    window = open_window()
+    window = await open_window()
     assert window.notice.text
     assert any("Restore" in b.text() for b in window.notice.findChildren(QAbstractButton) if b.isVisible())
 
 
 async def test_an_outside_change_is_shown_without_losing_the_selection(three, open_window):
-    window = open_window()
+    window = await open_window()
     window.table.select(["gamma"])
     await three.update("alpha", replace(three.get("alpha"), description="changed"))
     await three.add(off("delta"))
@@ -223,7 +223,7 @@ async def test_an_outside_change_is_shown_without_losing_the_selection(three, op
 
 
 async def test_an_empty_program_offers_what_helps(workspace, open_window):
-    window = open_window()
+    window = await open_window()
     assert window.welcome.isVisible()
     asked = heard(window.add_requested), heard(window.import_requested)
     for button in window.welcome.findChildren(QAbstractButton):
@@ -236,7 +236,7 @@ async def test_an_empty_program_offers_what_helps(workspace, open_window):
 
 async def test_the_cards_stay_until_another_server_is_there(workspace, open_window, tmp_path):
     await workspace.add(files("filesystem", tmp_path))
-    window = open_window()
+    window = await open_window()
     assert window.cards.isVisible()
     assert not window.details.isVisible()
     await workspace.add(off("alpha"))
@@ -245,15 +245,15 @@ async def test_the_cards_stay_until_another_server_is_there(workspace, open_wind
 
 async def test_dismissed_cards_do_not_come_back(workspace, open_window, settings, tmp_path):
     await workspace.add(files("filesystem", tmp_path))
-    window = open_window()
+    window = await open_window()
     window.cards.dismissed.emit()
     assert window.details.isVisible()
     assert settings.current.first_start_dismissed
-    assert open_window().details.isVisible()
+    assert (await open_window()).details.isVisible()
 
 
 async def test_a_folder_becomes_a_file_server_that_may_only_read(workspace, open_window, tmp_path, qwait):
-    window = open_window()
+    window = await open_window()
     folder = tmp_path / "notes"
     folder.mkdir()
     window.deeds.add_folder(str(folder))
@@ -265,7 +265,7 @@ async def test_a_folder_becomes_a_file_server_that_may_only_read(workspace, open
 
 
 async def test_a_dropped_file_is_offered_for_import(workspace, open_window, tmp_path, qwait):
-    window = open_window()
+    window = await open_window()
     asked = heard(window.import_requested)
     file = tmp_path / "mcp.json"
     file.write_text('{"mcpServers": {}}', "utf-8")
@@ -278,7 +278,7 @@ async def test_a_dropped_file_is_offered_for_import(workspace, open_window, tmp_
 
 
 async def test_pasting_into_the_table_offers_the_text_for_import(three, open_window):
-    window = open_window()
+    window = await open_window()
     asked = heard(window.import_requested)
     QGuiApplication.clipboard().setText('{"command": "uvx"}')
     QTest.keyClick(window.table, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
@@ -286,7 +286,7 @@ async def test_pasting_into_the_table_offers_the_text_for_import(three, open_win
 
 
 async def test_closing_hides_the_window_and_says_so(three, open_window):
-    window = open_window()
+    window = await open_window()
     closed = heard(window.closed)
     window.close()
     assert not window.isVisible()
@@ -294,7 +294,7 @@ async def test_closing_hides_the_window_and_says_so(three, open_window):
 
 
 async def test_the_theme_is_chosen_from_the_menu_and_kept(three, open_window, settings):
-    window = open_window()
+    window = await open_window()
     try:
         next(a for a in window.commands.themes.actions() if a.data() == "dark").trigger()
         assert theme.is_dark()
@@ -305,7 +305,7 @@ async def test_the_theme_is_chosen_from_the_menu_and_kept(three, open_window, se
 
 
 async def test_everything_that_takes_the_focus_has_a_name(three, open_window):
-    window = open_window()
+    window = await open_window()
 
     def name_of(widget: QWidget) -> str:
         interface = QAccessible.queryAccessibleInterface(widget)
@@ -323,7 +323,7 @@ async def test_everything_that_takes_the_focus_has_a_name(three, open_window):
 
 
 async def test_tab_leaves_the_table_and_goes_through_the_details(three, open_window):
-    window = open_window()
+    window = await open_window()
     passed = []
     for _ in range(40):
         QTest.keyClick(window.focusWidget(), Qt.Key.Key_Tab)
@@ -334,7 +334,7 @@ async def test_tab_leaves_the_table_and_goes_through_the_details(three, open_win
 
 
 async def test_a_table_cell_is_read_out_in_words(three, open_window):
-    window = open_window()
+    window = await open_window()
     table = QAccessible.queryAccessibleInterface(window.table)
     cells = {table.child(place).text(QAccessible.Text.Name) for place in range(table.childCount())}
     assert cells >= {"alpha is switched off", "Off", "alpha, some-command alpha", "0 calls, 0 errors"}
@@ -343,7 +343,7 @@ async def test_a_table_cell_is_read_out_in_words(three, open_window):
 async def test_about_names_versions_and_licences(three, open_window, qapp):
     from mcp_patchbay.ui.about import AboutDialog, components, versions
 
-    window = open_window()
+    window = await open_window()
     window.commands.about.trigger()
     dialog = window.findChild(AboutDialog)
     assert dialog.isVisible()
@@ -351,3 +351,25 @@ async def test_about_names_versions_and_licences(three, open_window, qapp):
     assert all(licence for _, _, licence in components())
     dialog.close()
     qapp.sendPostedEvents(dialog, QEvent.Type.DeferredDelete.value)
+
+
+async def test_a_renamed_server_stays_selected(three, open_window):
+    window = await open_window()
+    window.table.select(["beta"])
+    await three.update("beta", replace(three.get("beta"), name="zeta"))
+    assert window.table.selected() == ["zeta"]
+    assert window.details.name == "zeta"
+
+
+async def test_columns_and_sorting_can_be_chosen_from_the_menu(three, open_window):
+    window = await open_window()
+    sort, columns = window.table.sort_menu(), window.table.column_menu()
+    by_name = next(action for action in sort.actions() if action.data() == Column.NAME)
+    by_name.trigger()
+    by_name.trigger()
+    assert shown(window) == ["gamma", "beta", "alpha"]
+    columns.aboutToShow.emit()
+    since = next(action for action in columns.actions() if action.data() == Column.SINCE)
+    assert since.isChecked()
+    since.trigger()
+    assert window.table.isColumnHidden(Column.SINCE)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import platform
-import shlex
 import sys
 from typing import NamedTuple
 
 from PySide6.QtCore import QCoreApplication
 
 from mcp_patchbay import __version__
+from mcp_patchbay.domain.command_line import shown_command_line
 from mcp_patchbay.domain.servers import BuiltinServer, HttpServer, InvalidServer, ServerSpec, StdioServer
 from mcp_patchbay.domain.state import ServerState, Snapshot
+from mcp_patchbay.ui.masking import masked_url, masked_words
 from mcp_patchbay.ui.models.server_facts import badge_text, short_path, target_line
 from mcp_patchbay.ui.texts import long_duration, milliseconds, text_of
 
@@ -60,7 +61,7 @@ def launch_text(spec: ServerSpec) -> str:
     tr = QCoreApplication.translate
     target = spec.target
     if isinstance(target, StdioServer):
-        lines = [shlex.join([target.command, *target.args])]
+        lines = [shown_command_line([target.command, *target.args])]
         if target.cwd:
             lines.append(tr("Overview", "in {0}").format(target.cwd))
         if target.env:
@@ -112,13 +113,13 @@ def _target_fact(snapshot: Snapshot) -> Fact:
     tr = QCoreApplication.translate
     target = snapshot.spec.target
     if isinstance(target, HttpServer):
-        return Fact(tr("Facts", "URL"), target.url, True)
+        return Fact(tr("Facts", "URL"), masked_url(target.url), True)
     if isinstance(target, BuiltinServer):
         return Fact(tr("Facts", "Built-in"), target_line(snapshot.spec))
     if isinstance(target, InvalidServer):
         return Fact("", "")
-    command = snapshot.command or (target.command, *target.args)
-    return Fact(tr("Facts", "Command"), shlex.join([short_path(command[0]), *command[1:]]).replace("'~/", "~/"), True)
+    command = masked_words(snapshot.command or (target.command, *target.args))
+    return Fact(tr("Facts", "Command"), shown_command_line([short_path(command[0]), *command[1:]]), True)
 
 
 def _uptime(snapshot: Snapshot, now: float) -> str:
@@ -128,7 +129,7 @@ def _uptime(snapshot: Snapshot, now: float) -> str:
     span = long_duration(now - snapshot.since)
     if snapshot.state is ServerState.READY:
         return span
-    if snapshot.state in (ServerState.CONNECTING, ServerState.RETRYING, ServerState.STOPPING):
+    if snapshot.state not in (ServerState.FAILED, ServerState.NEEDS_AUTH, ServerState.STOPPED):
         return ""
     return tr("Facts", "down for {0}").format(span)
 

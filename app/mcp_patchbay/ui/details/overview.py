@@ -106,7 +106,8 @@ class Overview(QScrollArea):
         """Show this snapshot."""
         self._snapshot = snapshot
         health = snapshot.health
-        self._health_icon.set_icon(*LEVEL_ICONS[health.level])
+        signs_in = snapshot.state is ServerState.NEEDS_AUTH  # calm and blue: nothing is broken
+        self._health_icon.set_icon(*(("key", "link") if signs_in else LEVEL_ICONS[health.level]))
         self._health.setText(text_of(health.summary))
         asks = snapshot.spec.unconfirmed and snapshot.state is ServerState.STOPPED
         self._launch.setText(launch_text(snapshot.spec) if asks else "")

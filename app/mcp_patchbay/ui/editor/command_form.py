@@ -39,6 +39,8 @@ class CommandForm(FormGrid):
     """Command, arguments, environment and folder."""
 
     changed = Signal()
+    looked = Signal()
+    """The disk was asked for the command and the folder."""
 
     def __init__(self, find_command: FindCommand | None) -> None:
         super().__init__()
@@ -121,9 +123,8 @@ class CommandForm(FormGrid):
     async def look_for_folder(self) -> Message | None:
         """Whether the folder is there: what is wrong with it, or None."""
         text = self.cwd.text().strip()
-        self.folder_problem = (
-            await folder_problem(text) if text and not check_folder(text) and "${" not in text else None
-        )
+        can_be_there = bool(text) and "${" not in text and check_folder(text) is None
+        self.folder_problem = await folder_problem(text) if can_be_there else None
         return self.folder_problem
 
     def on_command_edited(self, text: str) -> None:
@@ -163,7 +164,7 @@ class CommandForm(FormGrid):
                 self._command_note.show_note(self.tr("Found: {0}").format(short_path(path)), "circle-check", "ok")
         elif not self._command_note.is_error:
             self._command_note.clear()
-        self.changed.emit()
+        self.looked.emit()
 
 
 def choose_file(

@@ -27,7 +27,7 @@ LIMIT_WIDTH = 96
 
 
 class ConnectionTab(QWidget):
-    """The first tab. The form scrolls when the window is small; the test stays in sight."""
+    """The first tab. It scrolls when the window is small."""
 
     changed = Signal()
 
@@ -66,8 +66,9 @@ class ConnectionTab(QWidget):
             self._bottom.note("timeout", self.timeout),
         )
         self.card = CheckCard()
-        form = vbox(self._top, self._stack, self._bottom, None, margins=(20, 16, 20, 8), spacing=12)
-        self.setLayout(vbox((_scrolled(holder(form)), 1), _padded(self.card), spacing=0))
+        form = vbox(self._top, self._stack, self._bottom, None, self.card, margins=(20, 16, 20, 12), spacing=12)
+        self._area = _scrolled(holder(form))
+        self.setLayout(vbox(self._area, spacing=0))
         self.name.textChanged.connect(self.changed)
         for field in (self.connect_timeout, self.timeout):
             field.textChanged.connect(self.changed)
@@ -118,6 +119,10 @@ class ConnectionTab(QWidget):
             if form.has_field(problem.field):
                 form.jump_to(problem)
 
+    def show_card(self) -> None:
+        """Bring the test's outcome into sight."""
+        self._area.ensureWidgetVisible(self.card)
+
     def _all_forms(self) -> list[FormGrid]:
         return [self._top, *self._forms.values(), self._bottom]
 
@@ -138,7 +143,3 @@ def _scrolled(widget: QWidget) -> QScrollArea:
     widget.setProperty("plain", True)
     area.setWidget(widget)
     return area
-
-
-def _padded(widget: QWidget) -> QWidget:
-    return holder(vbox(widget, margins=(20, 4, 20, 12)))

@@ -85,7 +85,8 @@ class ServerEditor(QDialog):
         self._show_draft()
         self._connect()
         self.resize(760, 736)
-        self.setMinimumSize(600, 480)
+        self.setMinimumHeight(400)
+        self.connection.name.setFocus()
 
     # ---- making it
     def _build(self, find_command: FindCommand | None, builtins: Sequence[str]) -> None:
@@ -141,10 +142,13 @@ class ServerEditor(QDialog):
         self.tabs.currentChanged.connect(self._on_tab_changed)
         self.kind.changed.connect(self._on_kind_changed)
         self.connection.changed.connect(self._on_changed)
+        self.connection.command.looked.connect(self.show_problems)
         self.tool_filters.changed.connect(self._on_changed)
         self.prompt_filters.changed.connect(self._on_changed)
         self.notes.textChanged.connect(self._on_changed)
         self.connection.card.test_clicked.connect(self.on_test_clicked)
+        self.tool_filters.test_clicked.connect(self.on_test_clicked)
+        self.prompt_filters.test_clicked.connect(self.on_test_clicked)
         self.connection.card.cancel_clicked.connect(self.on_test_cancelled)
         self.save.clicked.connect(self.on_save_clicked)
         self.cancel.clicked.connect(self.reject)
@@ -306,21 +310,27 @@ class ServerEditor(QDialog):
                 return
             draft = self.draft()
             card.show_running()
+            self.tool_filters.show_testing(True)
+            self.prompt_filters.show_testing(True)
             spec, secrets = draft.to_spec()
             report = await self._workspace.check(replace(spec, name=spec.name or self.tr("New server")), secrets)
         except PatchbayError as error:
             card.show_error(error)
+            QTimer.singleShot(0, self.connection.show_card)  # after the layout has made room for it
         except asyncio.CancelledError:
             card.show_nothing()
             raise
         else:
             self._tested = draft
             card.show_report(report)
+            QTimer.singleShot(0, self.connection.show_card)
             if report.ok:
                 self.tool_filters.set_candidates(report.tools)
                 self.prompt_filters.set_candidates(report.prompts)
         finally:
             self._test = None
+            self.tool_filters.show_testing(False)
+            self.prompt_filters.show_testing(False)
 
     async def _is_right_to_test(self) -> bool:
         """As for saving; a name is not needed for a test."""

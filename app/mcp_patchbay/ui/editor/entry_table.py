@@ -20,7 +20,7 @@ from mcp_patchbay.domain.drafts import Entry, Section, keep_by_default
 from mcp_patchbay.domain.fields import header_line, variable_line
 from mcp_patchbay.ui import theme
 from mcp_patchbay.ui.delegates import IconDelegate, KeepDelegate, MonoDelegate, Role, SecretValueDelegate
-from mcp_patchbay.ui.widgets import Table, button, hbox, label, vbox
+from mcp_patchbay.ui.widgets import ElidedLabel, Table, button, hbox, vbox
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -141,9 +141,8 @@ class EntryTable(QWidget):
         self.view = EntryView(self.model)
         self.view.setAccessibleName(accessible_name)
         self.add_button = button(add_text, "plus", link=True)
-        self._hint = label(self.tr("Values in the keyring are never shown or exported."), 12, role="dim")
+        self._hint = ElidedLabel(self.tr("Values in the keyring are never shown or exported."), 12, role="dim")
         self.setLayout(vbox(self.view, hbox(self.add_button, None, self._hint), spacing=4))
-        self.setFocusProxy(self.view)
         self.add_button.clicked.connect(self.add_entry)
         for signal in (self.model.dataChanged, self.model.rowsInserted, self.model.rowsRemoved, self.model.modelReset):
             signal.connect(self._on_model_changed)

@@ -14,7 +14,7 @@ from mcp_patchbay.domain.filters import Decision, Patterns
 from mcp_patchbay.ui import theme
 from mcp_patchbay.ui.delegates import IconDelegate, MonoDelegate, NumberDelegate, Role, RuleDelegate
 from mcp_patchbay.ui.texts import text_of, token_estimate, tokens, tooltip
-from mcp_patchbay.ui.widgets import FieldError, Table, hbox, icon_label, label, search_field, vbox
+from mcp_patchbay.ui.widgets import FieldError, Table, button, card, hbox, icon_label, label, search_field, vbox
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -119,6 +119,8 @@ class FiltersTab(QWidget):
     """Allow and block patterns of tools or of prompts, and below them what they decide."""
 
     changed = Signal()
+    test_clicked = Signal()
+    """Nothing is known of the server, and its user wants to know."""
 
     def __init__(self, what: What) -> None:
         super().__init__()
@@ -158,9 +160,11 @@ class FiltersTab(QWidget):
             else self.tr("Test the connection to see the prompts"),
             role="dim",
         )
-        self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.test = button(self.tr("Test connection"), "rotate-right")
+        self.test.clicked.connect(self.test_clicked)
+        self._nothing = card(vbox(None, hbox(None, self._empty, None), hbox(None, self.test, None), None, spacing=12))
         self._stack = QStackedWidget()
-        self._stack.addWidget(self._empty)
+        self._stack.addWidget(self._nothing)
         self._stack.addWidget(self.preview)
         intro = (
             self.tr("Choose which tools clients can see and call.")
@@ -196,6 +200,11 @@ class FiltersTab(QWidget):
         self._candidates = [candidate(info) for info in infos]
         self._update_preview()
 
+    def show_testing(self, testing: bool) -> None:
+        """Say whether a test is under way."""
+        self.test.setEnabled(not testing)
+        self.test.setText(self.tr("Connecting…") if testing else self.tr("Test connection"))
+
     def show_problems(self, problems: list[FieldProblem]) -> None:
         """Show the first problem of each field beside it."""
         for name, note in self._notes.items():
@@ -227,7 +236,7 @@ class FiltersTab(QWidget):
 
     def _update_preview(self) -> None:
         known = self._candidates
-        self._stack.setCurrentWidget(self._empty if known is None else self.preview)
+        self._stack.setCurrentWidget(self._nothing if known is None else self.preview)
         self.search.setEnabled(bool(known))
         if known is None:
             self.summary.clear()

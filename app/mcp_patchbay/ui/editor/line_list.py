@@ -52,6 +52,7 @@ class Lines(QListWidget):
         super().__init__()
         self.setAccessibleName(accessible_name)
         self.setItemDelegate(LineDelegate(self))
+        self.setViewportMargins(2, 2, 2, 2)  # so that lines do not cover the rounded corners
         self.setDragDropMode(QAbstractItemView.DragDropMode.InternalMove)
         self.setDefaultDropAction(Qt.DropAction.MoveAction)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -99,7 +100,7 @@ class Lines(QListWidget):
 
     def _fit(self) -> None:
         """As high as its lines; hidden without any."""
-        self.setFixedHeight(min(self.count(), MOST_LINES_SHOWN) * LINE_HEIGHT + 6)
+        self.setFixedHeight(min(self.count(), MOST_LINES_SHOWN) * LINE_HEIGHT + 8)
         self.setVisible(self.count() > 0)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -141,7 +142,7 @@ class LineList(QWidget):
         down.clicked.connect(lambda: self._lines.move_current(1))
         remove.clicked.connect(self._lines.remove_current)
         self.setLayout(vbox(self._lines, hbox(self.add_button, None, *self._tools, spacing=2), spacing=4))
-        self.setFocusProxy(self._lines)
+        self.setFocusProxy(self.add_button)  # the list is not there as long as it is empty
         self.add_button.clicked.connect(self.add_clicked)
         self._lines.edited.connect(self._on_edited)
         self._lines.currentRowChanged.connect(self._update_tools)
@@ -168,6 +169,7 @@ class LineList(QWidget):
     def show_row(self, row: int) -> None:
         """Make a line the current one."""
         self._lines.setCurrentRow(row)
+        self._lines.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _on_edited(self) -> None:
         self._update_tools()

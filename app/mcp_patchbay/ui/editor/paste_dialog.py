@@ -5,16 +5,16 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QStandardItem, QStandardItemModel
-from PySide6.QtWidgets import QDialog, QPlainTextEdit, QWidget
+from PySide6.QtCore import QAbstractItemModel, QEvent, QRect, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QPainter, QStandardItem, QStandardItemModel
+from PySide6.QtWidgets import QDialog, QPlainTextEdit, QStyleOptionViewItem, QWidget
 
 from mcp_patchbay.domain.drafts import Draft, shown_target
 from mcp_patchbay.domain.errors import PatchbayError
 from mcp_patchbay.domain.servers import InvalidServer, ServerSpec
 from mcp_patchbay.engine import tasks
 from mcp_patchbay.ui import theme
-from mcp_patchbay.ui.delegates import MonoDelegate, Role, RowDelegate
+from mcp_patchbay.ui.delegates import Index, MonoDelegate, Role, RowDelegate
 from mcp_patchbay.ui.editor.dialog import SAVE_LIMIT, ServerEditor
 from mcp_patchbay.ui.editor.pasted import read_pasted
 from mcp_patchbay.ui.texts import error_text, text_of, tooltip
@@ -153,7 +153,28 @@ class PasteDialog(QDialog):
 
 
 class CheckedNameDelegate(RowDelegate):
-    """A name with a tick box before it."""
+    """A name with a tick box before it; a click anywhere on it, or Space, changes the tick."""
+
+    def draw(self, painter: QPainter, box: QRect, index: Index) -> None:
+        ticked = _is_ticked(index)
+        mark = QRect(box.x(), box.center().y() - 6, 14, 14)
+        if index.flags() & Qt.ItemFlag.ItemIsUserCheckable:
+            theme.icon("square-check" if ticked else "square", "accent" if ticked else "border").paint(painter, mark)
+        super().draw(painter, box.adjusted(22, 0, 0, 0), index)
+
+    def editorEvent(
+        self, event: QEvent, model: QAbstractItemModel, _option: QStyleOptionViewItem, index: Index
+    ) -> bool:
+        clicked = event.type() == QEvent.Type.MouseButtonRelease
+        pressed = isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Space
+        if not (clicked or pressed) or not index.flags() & Qt.ItemFlag.ItemIsUserCheckable:
+            return False
+        state = Qt.CheckState.Unchecked if _is_ticked(index) else Qt.CheckState.Checked
+        return model.setData(index, state, Qt.ItemDataRole.CheckStateRole)
+
+
+def _is_ticked(index: Index) -> bool:
+    return Qt.CheckState(index.data(Qt.ItemDataRole.CheckStateRole)) == Qt.CheckState.Checked
 
 
 def _row(spec: ServerSpec) -> list[QStandardItem]:

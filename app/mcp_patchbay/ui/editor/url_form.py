@@ -10,7 +10,7 @@ from PySide6.QtCore import Signal
 from mcp_patchbay.domain.servers import HttpType
 from mcp_patchbay.ui.editor.entry_table import EntryTable
 from mcp_patchbay.ui.editor.form_grid import FormGrid
-from mcp_patchbay.ui.widgets import Segments, hbox, label, text_field
+from mcp_patchbay.ui.widgets import ElidedLabel, Segments, hbox, text_field
 
 if TYPE_CHECKING:
     from mcp_patchbay.domain.drafts import Draft
@@ -31,8 +31,8 @@ class UrlForm(FormGrid):
         self.type = Segments([(names[kind], "") for kind in TYPES], self.tr("Type"))
         self.headers = EntryTable("headers", self.tr("Headers"), self.tr("Add header"))
         self.add_row(self.tr("URL"), self.url, self.note("url", self.url))
-        hint = label(self.tr("Most servers use streamable HTTP; SSE is the older way."), 12, role="dim")
-        self.add_row(self.tr("Type"), hbox(self.type, hint, None, spacing=12))
+        hint = ElidedLabel(self.tr("Most servers use streamable HTTP; SSE is the older way."), 12, role="dim")
+        self.add_row(self.tr("Type"), hbox(self.type, (hint, 1), spacing=12))
         self.add_row(self.tr("Headers"), self.headers, self.note("headers", self.headers.view))
         self.url.textChanged.connect(self.changed)
         self.type.changed.connect(self.changed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtCore import QAbstractTableModel, QCoreApplication, QModelIndex, QObject, QPersistentModelIndex, Qt
 
 from mcp_patchbay.domain.catalog import PromptInfo, ResourceInfo, ToolInfo
 from mcp_patchbay.ui.delegates import Role
@@ -18,6 +18,7 @@ Index = QModelIndex | QPersistentModelIndex
 ItemRole = Qt.ItemDataRole
 Info = ToolInfo | PromptInfo | ResourceInfo
 TOP = QModelIndex()
+tr = QCoreApplication.translate
 EYE_OPEN, EYE_SHUT = ("eye", "ok"), ("eye-slash", "dim")
 
 
@@ -110,49 +111,58 @@ class CatalogModel(QAbstractTableModel):
 
 def tool_model(parent: QObject) -> CatalogModel:
     """Tools: visible or not, name, description, what decided, estimated tokens."""
-    tr = parent.tr
 
     def cells(tool: ToolInfo) -> list[CatalogCell]:
         tone = "" if tool.visible else "dim"
         cost = tool_tokens(tool)
         return [
-            _visibility(tool, tr("visible"), tr("held back by a filter")),
+            _visibility(tool, tr("Catalog", "visible"), tr("Catalog", "held back by a filter")),
             CatalogCell(tool.name, tone=tone),
             CatalogCell(first_line(tool.description), tone=tone),
             _decision(tool),
             CatalogCell(tokens(cost) if tool.visible else "0", cost if tool.visible else 0, tone),
         ]
 
-    titles = ("", tr("Tool"), tr("Description"), tr("Decided by"), tr("Tokens"))
+    titles = (
+        "",
+        tr("Catalog", "Tool"),
+        tr("Catalog", "Description"),
+        tr("Catalog", "Decided by"),
+        tr("Catalog", "Tokens"),
+    )
     return CatalogModel(titles, cells, frozenset({4}), parent)
 
 
 def prompt_model(parent: QObject) -> CatalogModel:
     """Prompts: visible or not, name, description, arguments, what decided."""
-    tr = parent.tr
 
     def cells(prompt: PromptInfo) -> list[CatalogCell]:
         tone = "" if prompt.visible else "dim"
         arguments = ", ".join(f"{a.get('name', '?')}{'' if a.get('required') else '?'}" for a in prompt.arguments)
         return [
-            _visibility(prompt, tr("visible"), tr("held back by a filter")),
+            _visibility(prompt, tr("Catalog", "visible"), tr("Catalog", "held back by a filter")),
             CatalogCell(prompt.name, tone=tone),
             CatalogCell(first_line(prompt.description), tone=tone),
             CatalogCell(arguments, tone="dim"),
             _decision(prompt),
         ]
 
-    titles = ("", tr("Prompt"), tr("Description"), tr("Arguments"), tr("Decided by"))
+    titles = (
+        "",
+        tr("Catalog", "Prompt"),
+        tr("Catalog", "Description"),
+        tr("Catalog", "Arguments"),
+        tr("Catalog", "Decided by"),
+    )
     return CatalogModel(titles, cells, parent=parent)
 
 
 def resource_model(parent: QObject) -> CatalogModel:
     """Resources and templates: which of both, name, URI, type, description."""
-    tr = parent.tr
 
     def cells(resource: ResourceInfo) -> list[CatalogCell]:
         icon = ("shapes", "link") if resource.template else ("file-lines", "dim")
-        kind = tr("template") if resource.template else tr("resource")
+        kind = tr("Catalog", "template") if resource.template else tr("Catalog", "resource")
         return [
             CatalogCell("", kind, icon=icon, spoken=kind),
             CatalogCell(resource.name),
@@ -162,7 +172,14 @@ def resource_model(parent: QObject) -> CatalogModel:
             CatalogCell(first_line(resource.description)),
         ]
 
-    titles = ("", tr("Name"), tr("URI"), tr("Kind"), tr("Type"), tr("Description"))
+    titles = (
+        "",
+        tr("Catalog", "Name"),
+        tr("Catalog", "URI"),
+        tr("Catalog", "Kind"),
+        tr("Catalog", "Type"),
+        tr("Catalog", "Description"),
+    )
     return CatalogModel(titles, cells, parent=parent)
 
 

@@ -9,9 +9,10 @@ from urllib.parse import urlsplit
 
 from PySide6.QtCore import QCoreApplication
 
-from mcp_patchbay.domain.servers import BuiltinServer, HttpServer, ServerSpec
+from mcp_patchbay.domain.servers import BuiltinServer, HttpServer, ServerSpec, StdioServer
 from mcp_patchbay.domain.state import LEVEL_ORDER, Action, ServerState, Snapshot
 from mcp_patchbay.ui import theme
+from mcp_patchbay.ui.masking import masked_words
 from mcp_patchbay.ui.texts import NOT_KNOWN, duration, milliseconds, text_of
 
 if TYPE_CHECKING:
@@ -166,6 +167,8 @@ def target_line(spec: ServerSpec) -> str:
         return place or target.url
     if isinstance(target, BuiltinServer):
         return _builtin_line(target)
+    if isinstance(target, StdioServer):
+        return " ".join(" ".join(masked_words((target.command, *target.args))).split())
     return " ".join(target.summary().split())
 
 

@@ -225,7 +225,7 @@ class ServerModel(QAbstractTableModel):
 
     def _tip(self, snapshot: Snapshot, column: Column) -> str:
         if column is Column.NAME:
-            target = snapshot.spec.target.summary()
+            target = target_line(snapshot.spec)
             return f"{snapshot.spec.description}\n{target}" if snapshot.spec.description else target
         if column is Column.MESSAGE:
             health = snapshot.health

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import QSignalBlocker, QTimer, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtGui import QTextCursor
-from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSplitter, QStackedLayout, QWidget
 
 from mcp_patchbay.domain.forms import Field, form_of, initial
 from mcp_patchbay.domain.json_text import ValueTextError, json_text, parse_json
@@ -35,14 +35,14 @@ class ArgumentsPane(QWidget):
         self._arguments: dict[str, Any] | None = {}
         self._problems: tuple[Problem, ...] = ()
         self._revealed = False  # whether empty fields that are needed are pointed out
-        self._form_place = QVBoxLayout()
-        self._form_place.setContentsMargins(3, 0, 0, 3)
+        self._form_place = QStackedLayout()
         self._no_form = label("", 12, role="dim", wrap=True)
+        self._no_form.setAlignment(Qt.AlignmentFlag.AlignTop)
         self._no_form.setContentsMargins(16, 12, 16, 12)
         self._form_place.addWidget(self._no_form)
-        self._form_place.addStretch(1)
         self._raw = CodeView(read_only=False)
         self._raw.setProperty("bare", True)
+        self._raw.document().setDocumentMargin(8)
         self._raw.setAccessibleName(self.tr("Arguments as raw JSON"))
         self._state = ElidedLabel("", 12)
         self._later = QTimer(self)
@@ -59,8 +59,8 @@ class ArgumentsPane(QWidget):
         sides = QSplitter()
         sides.setHandleWidth(1)
         sides.setChildrenCollapsible(False)
-        form = holder(self._form_place)
-        form.setMinimumWidth(240)
+        form = holder(vbox((self._form_place, 1), margins=(3, 0, 0, 3)))
+        form.setMinimumWidth(350)
         raw.setMinimumWidth(180)
         sides.addWidget(form)
         sides.addWidget(holder(hbox(line(vertical=True), (raw, 1), spacing=0)))
@@ -209,8 +209,8 @@ class ArgumentsPane(QWidget):
             self._form.hide()
             self._form.deleteLater()
             self._form = None
-        self._no_form.setVisible(field is None)
         if field is not None:
             self._form = FormView(field)
             self._form.edited.connect(self.on_form_edited)
-            self._form_place.insertWidget(0, self._form, 1)
+            self._form_place.addWidget(self._form)
+        self._form_place.setCurrentWidget(self._form or self._no_form)

@@ -37,12 +37,15 @@ def is_wide(field: Field) -> bool:
 
 def caption(field: Field) -> QWidget:
     """A field's name, a star when it is needed, and what may be put in."""
-    name = ElidedLabel(field.name, 12, bold=True, mono=True)
-    name.setMaximumWidth(NAME_WIDTH[1])
+    name: QWidget = label(field.name, 12, bold=True, mono=True)
+    if name.sizeHint().width() > NAME_WIDTH[1] - 12:
+        name = ElidedLabel(field.name, 12, bold=True, mono=True)
+        name.setMaximumWidth(NAME_WIDTH[1] - 12)
     star = label("*" if field.required else "", 12, bold=True, role="error")
     star.setAccessibleName(QCoreApplication.translate("Form", "needed") if field.required else "")
     words = label(type_words(field), 11, role="dim", wrap=True)
     words.setMaximumWidth(NAME_WIDTH[1])
+    words.setMinimumWidth(NAME_WIDTH[0])
     made = holder(vbox(hbox(name, star, None, spacing=3), words, spacing=0))
     said = "\n\n".join(text for text in (field.title, field.description) if text)
     if said:

@@ -28,16 +28,23 @@ tr = QCoreApplication.translate
 
 @dataclass(frozen=True, slots=True)
 class CallEnd:
-    """How one call ended: a result (which may be the tool's own "no"), an error, or neither when it was cancelled."""
+    """How one call ended: a result (which may be the tool's own "no"), an error, or neither when it was cancelled.
+
+    `past` and `note` are set for a call from the history, of which not everything was kept.
+    """
 
     arguments: dict[str, Any] = field(repr=False)
     seconds: float
     result: ToolResult | None = field(default=None, repr=False)
     error: Exception | None = None
+    past: Outcome | None = None
+    note: str = ""
 
     @property
     def outcome(self) -> Outcome:
         """The kind of its end, as the history keeps it."""
+        if self.past is not None:
+            return self.past
         if self.result is not None:
             return "tool_error" if self.result.is_error else "ok"
         return "cancelled" if self.error is None else failure_kind(self.error)
@@ -125,14 +132,16 @@ class FailureTexts:
     hint: str
 
 
-def failure_texts(error: Exception | None) -> FailureTexts:
-    """The words for an error; None means that the call was cancelled."""
+def failure_texts(end: CallEnd) -> FailureTexts:
+    """The words for a call without a result."""
+    error = end.error
+    if end.past is not None:
+        title = end_words(end.past, end.seconds).text
+        kept = tr("CallEnd", "Its result was too large to keep. Run it again to see it.")
+        return FailureTexts(title, end.note, kept if end.past in ("ok", "tool_error") else "")
     if error is None:
-        return FailureTexts(
-            tr("CallEnd", "Cancelled"),
-            tr("CallEnd", "You stopped the call, and the server was told so."),
-            "",
-        )
+        told = tr("CallEnd", "You stopped the call, and the server was told so.")
+        return FailureTexts(tr("CallEnd", "Cancelled"), told, "")
     if isinstance(error, PatchbayError):
         return FailureTexts(text_of(error.title), text_of(error.message), text_of(error.hint))
     return FailureTexts(

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import (
     QMenu,
     QProgressBar,
     QScrollArea,
+    QSizePolicy,
     QStackedLayout,
     QToolButton,
     QVBoxLayout,
@@ -37,12 +38,16 @@ from mcp_patchbay.ui.widgets import (
 )
 
 if TYPE_CHECKING:
+    from PySide6.QtGui import QResizeEvent
+
     from mcp_patchbay.domain.catalog import ToolResult
     from mcp_patchbay.ui.playground.call import RunningCall
 
 RENDERED, STRUCTURED, RAW = range(3)
 TICK_MS = 100
 MOST_BLOCKS = 200
+WIDE = 520
+"""Pixels from which there is room for the words of every button."""
 
 
 class RunningPage(QWidget):
@@ -71,7 +76,7 @@ class RunningPage(QWidget):
                 self._bar,
                 hbox(self._elapsed, None, self.cancel),
                 None,
-                margins=(48, 0, 48, 0),
+                margins=(32, 0, 32, 0),
                 spacing=12,
             )
         )
@@ -129,6 +134,7 @@ class ResultPane(QWidget):
         self._views: dict[int, QWidget] = {}
         self.tabs = tabs([self.tr("Rendered"), self.tr("Structured"), self.tr("Raw")], small=True)
         self.tabs.setAccessibleName(self.tr("Ways to see the result"))
+        self.tabs.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.tabs.currentChanged.connect(self._show_tab)
         self._icon = icon_label("", "dim", 13)
         self._status = label("", 12, bold=True)
@@ -252,6 +258,13 @@ class ResultPane(QWidget):
         made.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         return made
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        wide = self.width() >= WIDE
+        both, icon = Qt.ToolButtonStyle.ToolButtonTextBesideIcon, Qt.ToolButtonStyle.ToolButtonIconOnly
+        self._copy.setToolButtonStyle(both if wide else icon)
+        self._about.setVisible(wide)
+
 
 def rendered_value(result: ToolResult) -> Any:
     """The one JSON value that stands for the whole result: structured content that the text only repeats, or that
@@ -267,7 +280,7 @@ def rendered_value(result: ToolResult) -> Any:
 
 def failure_view(end: CallEnd) -> QWidget:
     """A call without a result: what happened and what would help."""
-    said = failure_texts(end.error)
+    said = failure_texts(end)
     icon, role = END_ICONS[end.outcome]
     parts: list[QWidget] = [label(said.title, 15, bold=True, wrap=True, selectable=True)]
     if said.text:

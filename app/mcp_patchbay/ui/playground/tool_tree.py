@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QAbstractItemView, QStyleOptionViewItem, QTreeView
 
 from mcp_patchbay.ui.delegates import Role, ToolTreeDelegate
 from mcp_patchbay.ui.texts import tooltip
-from mcp_patchbay.ui.widgets import hbox, icon_label, label, search_field, vbox
+from mcp_patchbay.ui.widgets import card, hbox, holder, icon_label, label, search_field, vbox
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -33,7 +33,7 @@ class ToolTreeModel(QStandardItemModel):
         for row, name in enumerate(names):
             at = self._row_of(name)
             if at < 0:
-                self.insertRow(row, self._group(name))
+                self.insertRow(row, [self._group(name)])
             elif at != row:
                 self.insertRow(row, self.takeRow(at))
 
@@ -52,7 +52,7 @@ class ToolTreeModel(QStandardItemModel):
             if child is None or child.text() != tool.name:
                 child = QStandardItem(tool.name)
                 child.setEditable(False)
-                group.insertRow(place, child)
+                group.insertRow(place, [child])
             child.setData(tool, Role.ITEM)
             title = f"{tool.title}\n" if tool.title != tool.name else ""
             child.setToolTip(tooltip(title + tool.description))
@@ -137,6 +137,7 @@ class ToolTree(QWidget):
         self.search.textChanged.connect(self.on_search_changed)
         self.search.returnPressed.connect(self.on_search_entered)
         self.view = QTreeView()
+        self.view.setProperty("bare", True)
         self.view.setHeaderHidden(True)
         self.view.setRootIsDecorated(False)
         self.view.setIndentation(0)
@@ -148,13 +149,13 @@ class ToolTree(QWidget):
         self.view.setExpandsOnDoubleClick(False)
         self.view.setAccessibleName(self.tr("Tools by server"))
         self.view.clicked.connect(self.on_row_clicked)
-        self.view.activated.connect(self.on_row_activated)
         self.view.expanded.connect(lambda index: self.filter.setData(index, True, Role.EXPANDED))
         self.view.collapsed.connect(lambda index: self.filter.setData(index, False, Role.EXPANDED))
         self.view.selectionModel().currentChanged.connect(self.on_current_changed)
         self._left_out = label("", 12, role="dim", wrap=True)
-        self._left_out_line = hbox(icon_label("circle-info", "dim", 13), (self._left_out, 1), spacing=6)
-        self.setLayout(vbox(self.search, (self.view, 1), self._left_out_line, spacing=8))
+        self._left_out_line = holder(hbox(icon_label("circle-info", "dim", 13), (self._left_out, 1), spacing=6))
+        framed = card(vbox((self.view, 1), margins=(3, 3, 3, 3)))
+        self.setLayout(vbox(self.search, (framed, 1), self._left_out_line, spacing=8))
         self.setMinimumWidth(200)
         self.show_count()
 
@@ -167,6 +168,12 @@ class ToolTree(QWidget):
         self.view.setCurrentIndex(index)
         self.view.scrollTo(index)
         return True
+
+    def tool_at(self, key: ToolKey) -> ToolInfo | None:
+        """What is known of a listed tool; None for one that is not listed."""
+        index = self.model.tool_index(key)
+        tool: ToolInfo | None = index.data(Role.ITEM) if index.isValid() else None
+        return tool
 
     def first_tool(self, server: str = "") -> ToolKey | None:
         """The first tool of a server, or of all."""
@@ -195,10 +202,7 @@ class ToolTree(QWidget):
             text = self.tr("1 server is not ready and is left out.") if count == 1 else many
         self._left_out.setText(text)
         self._left_out.setToolTip(tooltip("\n".join(names)))
-        for place in range(self._left_out_line.count()):
-            widget = self._left_out_line.itemAt(place).widget()
-            if widget is not None:
-                widget.setVisible(bool(text))
+        self._left_out_line.setVisible(bool(text))
 
     def on_search_changed(self, text: str) -> None:
         self.filter.set_text(text)
@@ -218,9 +222,6 @@ class ToolTree(QWidget):
     def on_row_clicked(self, index: QModelIndex) -> None:
         if not index.parent().isValid():
             self.view.setExpanded(index, not self.view.isExpanded(index))
-
-    def on_row_activated(self, index: QModelIndex) -> None:
-        self.on_row_clicked(index)
 
     def on_current_changed(self, current: QModelIndex, _before: QModelIndex) -> None:
         tool = current.data(Role.ITEM) if current.isValid() else None
