@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from mcp_patchbay import cli
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 NO_DISPLAY = """\
 mcp-patchbay: there is no display to open a window on (neither DISPLAY nor WAYLAND_DISPLAY is set).

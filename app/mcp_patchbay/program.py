@@ -7,7 +7,6 @@ import gc
 import logging
 import os
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QSettings, Qt, QTimer
@@ -15,7 +14,6 @@ from PySide6.QtWidgets import QApplication
 
 from mcp_patchbay import __version__
 from mcp_patchbay.domain.errors import PatchbayError
-from mcp_patchbay.domain.servers import StdioServer
 from mcp_patchbay.engine import tasks
 from mcp_patchbay.stores.config_text import environment_servers
 from mcp_patchbay.stores.first_start import first_start_spec
@@ -36,7 +34,10 @@ from mcp_patchbay.ui.tray import Tray
 from mcp_patchbay.ui.workspace import Workspace
 
 if TYPE_CHECKING:
-    from mcp_patchbay.domain.servers import ServerSpec
+    from pathlib import Path
+
+    from mcp_patchbay.domain.drafts import Kind
+    from mcp_patchbay.domain.servers import ServerSpec, StdioServer
     from mcp_patchbay.domain.state import Snapshot
     from mcp_patchbay.engine.hub import ServerHub
     from mcp_patchbay.ui.playground import PlaygroundDialog
@@ -248,13 +249,8 @@ class Program(QObject):
         if not kind:
             self._start(add_by_pasting(self.workspace, self.window, find_command=find_command), "add")
             return
-        kinds = {"stdio": "command", "http": "url", "builtin": "builtin"}
-        editor = ServerEditor(
-            self.workspace,
-            parent=self.window,
-            kind=kinds[kind],
-            find_command=find_command,  # type: ignore[arg-type]
-        )
+        kinds: dict[str, Kind] = {"stdio": "command", "http": "url", "builtin": "builtin"}
+        editor = ServerEditor(self.workspace, parent=self.window, kind=kinds[kind], find_command=find_command)
         editor.saved.connect(self.on_saved)
         editor.open()
 

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from servers.launch import http_server, script_path
 
 SERVERS = {

@@ -6,13 +6,13 @@ import signal
 
 import psutil
 import pytest
-from servers.launch import http_server, http_spec, stdio_spec
 
 from mcp_patchbay.domain.errors import ConnectionLostError, LaunchError
 from mcp_patchbay.domain.events import ServerStarted, ServerStopped
 from mcp_patchbay.domain.servers import HttpServer, ServerSpec, StdioServer
 from mcp_patchbay.domain.state import ServerState
 from mcp_patchbay.engine.clock import Clock
+from servers.launch import http_server, http_spec, stdio_spec
 
 from .conftest import Listener
 

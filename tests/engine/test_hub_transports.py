@@ -4,12 +4,12 @@ import asyncio
 from contextlib import asynccontextmanager
 
 import pytest
-from servers.launch import everything_server, http_server, http_spec, npm_spec, stdio_spec
 
 from mcp_patchbay.domain.errors import BlockedError, TimedOutError
 from mcp_patchbay.domain.events import ServerStarted, ServerStopped
 from mcp_patchbay.domain.filters import Filters, Patterns
 from mcp_patchbay.domain.state import ServerState
+from servers.launch import everything_server, http_server, http_spec, npm_spec, stdio_spec
 
 from .conftest import Listener
 

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import pytest
 from PySide6.QtCore import QPoint, QRect
 from PySide6.QtGui import QColor, QImage
-from PySide6.QtWidgets import QApplication, QMenu, QSystemTrayIcon
+from PySide6.QtWidgets import QApplication, QMenu, QStyle, QSystemTrayIcon
 
 from checks.qt import QWait
 from desk.notifications import recorded
@@ -41,6 +41,18 @@ on_none = pytest.mark.skipif(HOST != "none", reason="needs a desktop without a t
 def snapshot(name: str, state: ServerState = S.READY, reason: str = "") -> Snapshot:
     error = ConnectionLostError(plain("Lost"), plain(reason)) if reason else None
     return Snapshot(ServerSpec(name, StdioServer("x"), enabled=state is not S.DISABLED), state, error=error)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def opened_for_good(qapp: QApplication) -> None:
+    """Let Qt open what it keeps from the first tray on: D-Bus, the icon theme."""
+    theme.apply(qapp, "light")
+    qapp.style().standardIcon(QStyle.StandardPixmap.SP_MessageBoxCritical).pixmap(32, 32)
+    first = Tray()
+    first.start()
+    qapp.processEvents()
+    first.shut()
+    first.deleteLater()
 
 
 @pytest.fixture(autouse=True)
@@ -358,19 +370,26 @@ async def test_the_icon_stands_in_an_xembed_host_and_can_be_clicked(a_tray: Tray
     a_tray.menu.close()
 
 
-@on_xembed
-async def test_marks_are_light_on_a_dark_panel_whatever_the_apps_theme(a_tray: Tray, qwait: QWait) -> None:
+@on_none
+@pytest.mark.parametrize(("tint", "dark"), [("0x202124", True), ("0xf1f2f4", False)])
+async def test_marks_stand_out_on_the_panel_whatever_the_apps_theme(
+    a_tray: Tray, qapp: QApplication, qwait: QWait, tint: str, dark: bool
+) -> None:
+    theme.apply(qapp, "light" if dark else "dark")
     a_tray.set_snapshots([snapshot("files")])
-    a_tray.start()
-    place = await qwait.until(lambda: placed(a_tray))
-    await qwait.until(lambda: a_tray._dark_panel, what="the panel of the session is dark")
-    screen = QApplication.primaryScreen()
+    panel = ("trayer", "--edge", "top", "--height", "28", "--transparent", "true", "--alpha", "0", "--tint", tint)
+    with host_process(*panel):
+        a_tray.start()
+        place = await qwait.until(lambda: placed(a_tray))
 
-    def brightest() -> int:
-        grabbed = screen.grabWindow(0, place.x(), place.y(), place.width(), place.height()).toImage()
-        return max(color.lightness() for color in pixels(grabbed))
+        def contrast() -> int:
+            grabbed = qapp.primaryScreen().grabWindow(0, place.x(), place.y(), place.width(), place.height())
+            seen = [color.lightness() for color in pixels(grabbed.toImage())]
+            return max(seen) - min(seen)
 
-    await qwait.until(lambda: brightest() > 200)
+        await qwait.until(lambda: a_tray._dark_panel is dark, what=f"the panel is seen to be dark: {dark}")
+        await qwait.until(lambda: contrast() > 150)
+    await qwait.until(lambda: not a_tray.available)
 
 
 def placed(made: Tray) -> QRect | None:

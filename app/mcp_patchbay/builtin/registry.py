@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,8 @@ from mcp_patchbay.domain.errors import ConfigError
 from mcp_patchbay.domain.messages import message
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
     from mcp.server import MCPServer
 
 

@@ -20,7 +20,7 @@ def stable_id(prefix: str, server: str, name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ToolInfo:
-    """A tool as the server described it (`raw`, unaltered), plus where it comes from and whether it passes the filters."""
+    """A tool as the server described it (`raw`, unaltered), its server, and whether it passes the filters."""
 
     server: str
     name: str

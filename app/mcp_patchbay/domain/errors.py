@@ -22,7 +22,7 @@ class PatchbayError(Exception):
 
 
 class ConfigError(PatchbayError):
-    """A setting that cannot be used. `field` names it, as in the config file (empty: the whole entry)."""
+    """A setting that cannot be used. `field` names it as the config file does; empty is the whole entry."""
 
     def __init__(self, title: Message, text: Message, hint: Message | None = None, field: str = "") -> None:
         super().__init__(title, text, hint)
@@ -30,7 +30,7 @@ class ConfigError(PatchbayError):
 
 
 class ConfigFileError(PatchbayError):
-    """A settings file that cannot be read or written. `path` names it; `line` and `column` count from 1 (0: unknown)."""
+    """A settings file, named by `path`, that cannot be read or written. `line`, `column` count from 1 (0: unknown)."""
 
     def __init__(
         self,
@@ -79,11 +79,9 @@ class LaunchError(PatchbayError):
 
 
 class NetworkError(PatchbayError):
-    """A URL that could not be reached, or answered with an HTTP error. `status` is the HTTP status, if there was one."""
+    """A URL that could not be reached, or that answered with an HTTP error; `status` then is the HTTP status."""
 
-    def __init__(
-        self, title: Message, text: Message, hint: Message | None = None, status: int | None = None
-    ) -> None:
+    def __init__(self, title: Message, text: Message, hint: Message | None = None, status: int | None = None) -> None:
         super().__init__(title, text, hint)
         self.status = status
 

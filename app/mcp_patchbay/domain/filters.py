@@ -12,7 +12,7 @@ from mcp_patchbay.domain.globs import check_pattern, matches
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Whether a name passes, and why: `rule` is "all", "allow", "block" or "not allowed", `pattern` the one that decided."""
+    """Whether a name passes, why: `rule` ("all", "allow", "block", "not allowed") and the `pattern` that decided."""
 
     visible: bool
     rule: str
@@ -54,9 +54,7 @@ class Patterns:
             return cls()
         if not isinstance(raw, Mapping):
             raise field_error(field, "must be an object with the lists allow and block")
-        return cls(
-            _pattern_list(raw.get("allow"), f"{field}.allow"), _pattern_list(raw.get("block"), f"{field}.block")
-        )
+        return cls(_pattern_list(raw.get("allow"), f"{field}.allow"), _pattern_list(raw.get("block"), f"{field}.block"))
 
     def to_mapping(self) -> dict[str, list[str]]:
         """The form that `parse` reads, without empty lists."""

@@ -84,7 +84,9 @@ TEMPLATES: dict[str, str] = {
     "error.not_executable.hint": "Make it executable: chmod +x {path}",
     "error.powershell.title": "A PowerShell script cannot be started directly",
     "error.powershell": "{command} is only there as {path}; no program named {names} was found",
-    "error.powershell.hint": "Use the command powershell with the arguments -NoProfile -File {path}, or install a .cmd shim.",
+    "error.powershell.hint": (
+        "Use the command powershell with the arguments -NoProfile -File {path}, or install a .cmd shim."
+    ),
     "error.no_folder.title": "The folder does not exist",
     "error.no_folder": "The folder {folder} does not exist",
     "error.no_folder.hint": "Create it, or correct the server's folder.",

@@ -137,9 +137,7 @@ def health_of(snapshot: Snapshot) -> Health:
         return Health("busy", message("health.stopping"))
     reason = str(error) if error else ""
     if state is ServerState.RETRYING:
-        summary = message(
-            "health.retrying", reason=reason, attempt=snapshot.attempt, attempts=snapshot.attempts
-        )
+        summary = message("health.retrying", reason=reason, attempt=snapshot.attempt, attempts=snapshot.attempts)
         return Health("warning", summary, detail, "retry")
     if state is ServerState.NEEDS_AUTH:
         return Health("warning", message("health.needs_auth"), error.message if error else None, "sign_in")

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 TOPIC = "era"
 GUESS_HOLDS = 7 * 24 * 3600.0
-"""Seconds for which a guess holds: a slow server of both eras can look like an old one, so it is asked again some day."""
+"""Seconds for which a guess holds: a slow server of both eras can look like an old one, so it is asked again later."""
 
 
 def mode_for(memory: Memory | None, spec: ServerSpec, now: float) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
@@ -21,6 +20,8 @@ from mcp_patchbay.domain.events import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from mcp_patchbay.domain.state import Snapshot
     from mcp_patchbay.engine.hub import ServerHub
 

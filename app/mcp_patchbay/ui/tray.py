@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QRect, QTimer, Signal
 from PySide6.QtWidgets import QSystemTrayIcon
@@ -14,6 +14,9 @@ from mcp_patchbay.ui.texts import text_of
 from mcp_patchbay.ui.tray_icons import panel_is_dark, tray_icon
 from mcp_patchbay.ui.tray_menu import TrayMenu
 from mcp_patchbay.ui.tray_news import News, NewsDesk
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 POLL_INTERVAL = 3000
 """Milliseconds between two looks for a tray."""

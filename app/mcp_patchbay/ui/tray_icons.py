@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import sys
 from functools import cache
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, QRect, QSettings, QSize, Qt
 from PySide6.QtGui import QGuiApplication, QIcon, QImage
 
-from mcp_patchbay.domain.state import Level
 from mcp_patchbay.stores.paths import resource_root
+
+if TYPE_CHECKING:
+    from mcp_patchbay.domain.state import Level
 
 SIZES = (16, 22, 24, 32, 44, 48, 64)
 SHARP_AT_22 = (22, 24, 44, 48)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, Signal
@@ -15,6 +14,8 @@ from mcp_patchbay.ui.commands import RUNNING, STARTABLE
 from mcp_patchbay.ui.texts import menu_text, text_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from PySide6.QtGui import QAction, QIcon
 
 LINE_LENGTH = 60

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from mcp_patchbay.domain.state import ServerState, Snapshot
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 Trouble = Literal["failed", "needs_auth"]
 TROUBLES: dict[ServerState, Trouble] = {ServerState.FAILED: "failed", ServerState.NEEDS_AUTH: "needs_auth"}

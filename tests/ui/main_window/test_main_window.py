@@ -181,11 +181,13 @@ async def test_a_damaged_memory_is_as_good_as_none(three, open_window, paths):
 
 
 async def test_what_was_pasted_shows_its_exact_command_before_it_runs(workspace, open_window):
-    command = StdioServer("npx", ("-y", "a server", "--flag"), env={"API_KEY": "${secret:x/env.API_KEY}"}, cwd="/srv")
+    environment = {"NODE_OPTIONS": "--require ./x.js", "API_KEY": "hunter2"}
+    command = StdioServer("npx", ("-y", "a server", "--flag"), env=environment, cwd="/srv")
     await workspace.add(ServerSpec("pasted", command, unconfirmed=True))
     window = await open_window()
     texts = [text.text() for text in window.details.overview.findChildren(QLabel) if text.isVisible()]
-    assert "npx -y 'a server' --flag\nin /srv\nwith the variables API_KEY" in texts
+    expected = 'npx -y "a server" --flag\nin /srv\nwith "NODE_OPTIONS=--require ./x.js" API_KEY=•••'
+    assert expected in texts
     start = next(b for b in window.details.overview.findChildren(QAbstractButton) if b.text() == "Start")
     assert start.property("primary") is True
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from mcp_patchbay.builtin.filesystem.folders import FileError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 class Edit(Protocol):

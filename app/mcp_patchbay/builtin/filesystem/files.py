@@ -6,11 +6,13 @@ import os
 import secrets
 import stat
 import time
-from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from mcp_patchbay.builtin.filesystem.folders import FileError, Place, opened, reached
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 READ_LIMIT = 1024 * 1024
 """Bytes of one plain read."""

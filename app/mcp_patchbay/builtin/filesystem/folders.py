@@ -9,13 +9,15 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePath
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from mcp_patchbay.domain.errors import field_error
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
 
 OPTION = "allowed_directories"
 HAS_DIR_FD = os.open in os.supports_dir_fd

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wcmatch import glob
 
 from mcp_patchbay.builtin.filesystem.folders import AllowedFolders, FileError, Place, entries
 from mcp_patchbay.domain.globs import FLAGS, check_pattern
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
 
 LIST_LIMIT = 5_000
 """Entries of one listing or tree."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Annotated, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar
 
 import anyio.to_thread
 from mcp.server import MCPServer
@@ -17,6 +16,9 @@ from mcp_patchbay import __version__
 from mcp_patchbay.builtin.filesystem import files, listing
 from mcp_patchbay.builtin.filesystem.edits import edited, unified_diff
 from mcp_patchbay.builtin.filesystem.folders import AllowedFolders, FileError, make_folders
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
 
 P = ParamSpec("P")
 R = TypeVar("R")

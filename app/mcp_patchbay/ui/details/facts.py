@@ -57,7 +57,7 @@ def facts_of(snapshot: Snapshot, now: float) -> list[Fact]:
 
 
 def launch_text(spec: ServerSpec) -> str:
-    """Exactly what a Start would run or reach, for someone who has to agree to it. Values of variables are left out."""
+    """Exactly what a Start would run or reach, for someone who has to agree to it. Secrets in variables are masked."""
     tr = QCoreApplication.translate
     target = spec.target
     if isinstance(target, StdioServer):
@@ -65,7 +65,8 @@ def launch_text(spec: ServerSpec) -> str:
         if target.cwd:
             lines.append(tr("Overview", "in {0}").format(target.cwd))
         if target.env:
-            lines.append(tr("Overview", "with the variables {0}").format(", ".join(target.env)))
+            variables = masked_words([f"{name}={value}" for name, value in target.env.items()])
+            lines.append(tr("Overview", "with {0}").format(shown_command_line(variables)))
         return "\n".join(lines)
     if isinstance(target, HttpServer):
         lines = [target.url]

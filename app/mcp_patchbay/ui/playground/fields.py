@@ -121,7 +121,7 @@ class Slot(QWidget):
         self.edited.emit()
 
     def _tick(self, text: str, accessible_name: str) -> QCheckBox:
-        tick = QCheckBox(text)
+        tick = QCheckBox(text, self)
         tick.setFixedHeight(32)
         tick.setAccessibleName(accessible_name)
         return tick
