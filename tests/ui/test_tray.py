@@ -288,7 +288,8 @@ async def test_the_icon_stands_in_a_status_notifier_host(a_tray: Tray) -> None:
     assert {(22, 22), (16, 16), (32, 32)} <= {(width, height) for width, height, _ in icon["IconPixmap"]}
     a_tray.shut()
     await until_seen(lambda hand: not hand.items())
-    theme.theme.changed.connect(a_tray.refresh)
+    a_tray.set_snapshots([snapshot("late")])
+    assert a_tray.tooltip() == "1 of 2 servers ready"
 
 
 @on_sni

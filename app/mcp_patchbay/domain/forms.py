@@ -108,26 +108,6 @@ def given(field: Field) -> Any:
     return {"array": [], "boolean": True, "string": ""}.get(field.kind, ABSENT)
 
 
-def fits(field: Field, value: Any) -> bool:
-    """Whether the field's own editor can show `value` as it is. What does not fit is kept and shown as JSON."""
-    if value is ABSENT or (value is None and field.nullable):
-        return True
-    if field.kind == "enum":
-        return choice_index(field, value) >= 0
-    if field.kind == "boolean":
-        return isinstance(value, bool)
-    if field.kind == "string":
-        return isinstance(value, str)
-    if field.kind in ("integer", "number"):
-        allowed = int if field.kind == "integer" else int | float
-        return isinstance(value, allowed) and not isinstance(value, bool)
-    if field.kind == "array":
-        return isinstance(value, list)
-    if field.kind == "object":
-        return isinstance(value, Mapping)
-    return True
-
-
 def choice_index(field: Field, value: Any) -> int:
     """Where `value` is among an enum's choices, or -1. 1, 1.0, "1" and true are four different values."""
     for index, choice in enumerate(field.choices):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -92,13 +93,9 @@ class Deeds(QObject):
         """Read a file that may hold servers."""
         self.run(self._import_file(path), "import")
 
-    def offer_last_good(self, error: BaseException) -> None:
-        """Say that servers.json cannot be used, and offer the last good one."""
-
-        def restore() -> None:
-            self.run(self._workspace.restore_last_good(), "restore")
-
-        self._notice.say(error_text(error), "error", self.tr("Restore the last good one"), restore)
+    def tell_problem(self, error: BaseException) -> None:
+        """Say that servers.json cannot be used, and offer the last good one if there is one."""
+        self.run(self._tell_problem(error), "tell a problem")
 
     async def _until_done(self, work: Coroutine[Any, Any, object]) -> None:
         try:
@@ -134,6 +131,17 @@ class Deeds(QObject):
         await self._workspace.add(ServerSpec(name, target, filters=Filters(tools=READ_ONLY)))
         return name
 
+    async def _tell_problem(self, error: BaseException) -> None:
+        file = self._workspace.file
+        if file.read_only or not await asyncio.to_thread(file.has_last_good):
+            self.show_error(error)
+            return
+
+        def restore() -> None:
+            self.run(self._workspace.restore_last_good(), "restore")
+
+        self._notice.say(error_text(error), "error", self.tr("Restore the last good one"), restore)
+
     async def _import_file(self, path: Path) -> None:
         def read() -> str:
             if path.stat().st_size > LARGEST_IMPORT:
@@ -150,3 +158,14 @@ def free_name(base: str, is_taken: Callable[[str], bool]) -> str:
         number += 1
         name = f"{base} {number}"
     return name
+
+
+def looks_like_json(text: str) -> bool:
+    """Whether a text may be a list of servers."""
+    if len(text) > LARGEST_IMPORT or not text.lstrip().startswith(("{", "[")):
+        return False
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True

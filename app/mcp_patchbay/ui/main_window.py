@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,7 @@ from mcp_patchbay.domain.servers import BuiltinServer
 from mcp_patchbay.ui import theme
 from mcp_patchbay.ui.about import AboutDialog
 from mcp_patchbay.ui.commands import Commands
-from mcp_patchbay.ui.deeds import LARGEST_IMPORT, Deeds
+from mcp_patchbay.ui.deeds import Deeds, looks_like_json
 from mcp_patchbay.ui.details.panel import LOG, DetailsPanel
 from mcp_patchbay.ui.first_start import FirstStart
 from mcp_patchbay.ui.icons import app_icon
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from PySide6.QtCore import QPoint
     from PySide6.QtGui import QDragEnterEvent, QDropEvent, QHideEvent, QShowEvent
 
+    from mcp_patchbay.domain.errors import ConfigFileError
     from mcp_patchbay.domain.state import Snapshot
     from mcp_patchbay.stores.paths import Paths
     from mcp_patchbay.stores.settings import SettingsFile
@@ -67,6 +67,7 @@ class MainWindow(QMainWindow):
         super().__init__()
         self._workspace, self._settings, self._paths = workspace, settings, paths
         self._tokens = 0
+        self._problem: ConfigFileError | None = None
         self._memory = WindowMemory(paths.config / "window.ini")
         self.setWindowTitle(self.tr("Patchbay"))
         self.setWindowIcon(app_icon())
@@ -266,9 +267,12 @@ class MainWindow(QMainWindow):
         self._below.setCurrentIndex(CARDS if new_here else DETAILS)
 
     def _say_problem(self) -> None:
-        problem = self._workspace.problem
-        if problem is not None:
-            self.deeds.offer_last_good(problem)
+        """Once for each problem: a notice that was closed stays closed."""
+        known, self._problem = self._problem, self._workspace.problem
+        if self._problem is not None and self._problem is not known:
+            self.deeds.tell_problem(self._problem)
+        elif self._problem is None and known is not None:
+            self.notice.clear()
 
     def _fit(self) -> None:
         """Let buttons and counts fit the servers."""
@@ -388,14 +392,3 @@ class MainWindow(QMainWindow):
         self._counting.stop()
         await self.deeds.tasks.finish()
         self.deleteLater()
-
-
-def looks_like_json(text: str) -> bool:
-    """Whether a text may be a list of servers."""
-    if len(text) > LARGEST_IMPORT or not text.lstrip().startswith(("{", "[")):
-        return False
-    try:
-        json.loads(text)
-    except ValueError:
-        return False
-    return True

@@ -62,10 +62,11 @@ class Tray(QObject):
         self._poll = QTimer(self, interval=POLL_INTERVAL)
         self._poll.timeout.connect(self.look_for_tray)
         self._settle = QTimer(self, singleShot=True, interval=SETTLE_INTERVAL)
-        self._settle.timeout.connect(self.refresh)
+        self._settle.timeout.connect(self.look_at_panel)
         self._gather = QTimer(self, singleShot=True, interval=GATHER_INTERVAL)
         self._gather.timeout.connect(self._tell)
-        theme.theme.changed.connect(self.refresh)
+        theme.theme.changed.connect(self.on_theme_changed)
+        self._shut = False
         self.set_snapshots(())
 
     def start(self) -> None:
@@ -74,8 +75,11 @@ class Tray(QObject):
         self._poll.start()
 
     def shut(self) -> None:
-        """Take the icon away, for good; nothing is told any more."""
-        theme.theme.changed.disconnect(self.refresh)
+        """Take the icon away, for good; nothing is shown or told any more."""
+        if self._shut:
+            return
+        self._shut = True
+        theme.theme.changed.disconnect(self.on_theme_changed)
         for timer in (self._poll, self._settle, self._gather):
             timer.stop()
         self._waiting.clear()
@@ -85,6 +89,8 @@ class Tray(QObject):
 
     def set_snapshots(self, snapshots: Sequence[Snapshot]) -> None:
         """Show these servers, and tell what is new."""
+        if self._shut:
+            return
         self._snapshots = snapshots
         news = self._news.hear(snapshots)
         if news and self.notifications_enabled:
@@ -107,8 +113,7 @@ class Tray(QObject):
         return worst_level(list(self._snapshots))
 
     def refresh(self) -> None:
-        """Bring icon, tooltip and menu to the present state, colours and panel."""
-        self._dark_panel = panel_is_dark(self._icon.geometry() if self._icon is not None else QRect())
+        """Bring icon, tooltip and menu to the present state and colours."""
         icon = tray_icon(self.level, self._dark_panel)
         if self._icon is not None:
             if self._icon.icon().cacheKey() != icon.cacheKey():
@@ -145,11 +150,22 @@ class Tray(QObject):
             self._make_icon()
         elif not available:
             self._remove_icon()
-        elif self._dark_panel != panel_is_dark(self._icon.geometry() if self._icon is not None else QRect()):
-            self.refresh()
+        self.look_at_panel()
         if available != self.available:
             self.available = available
             self.available_changed.emit(available)
+
+    def look_at_panel(self) -> None:
+        """Take the marks that are readable on the panel as it is now."""
+        dark = panel_is_dark(self._icon.geometry() if self._icon is not None else QRect())
+        if dark != self._dark_panel:
+            self._dark_panel = dark
+            self.refresh()
+
+    def on_theme_changed(self) -> None:
+        """The panel may have changed with the system's colours; the menu's icons surely have."""
+        self.look_at_panel()
+        self.refresh()
 
     def on_icon_activated(self, reason: QSystemTrayIcon.ActivationReason) -> None:
         """A click shows or hides the window; on macOS it opens the menu, which is enough."""

@@ -55,7 +55,8 @@ class TrayMenu(QMenu):
         """Show these servers."""
         self._snapshots = {snapshot.name: snapshot for snapshot in snapshots}
         self.headline.setText(headline)
-        self.headline.setIcon(icon)
+        if self.headline.icon().cacheKey() != icon.cacheKey():
+            self.headline.setIcon(icon)
         for name, line in self._lines.items():
             line.show_snapshot(self._snapshots.get(name))
         if not self.isVisible() and self._lines.keys() != self._snapshots.keys():
@@ -105,6 +106,7 @@ class ServerLine(QMenu):
         super().__init__(menu)
         name = snapshot.name
         self._name = name
+        self._shown: tuple[object, ...] = ()
         self.start = self._add("play", self.tr("Start"), lambda: menu.start_requested.emit(name))
         self.stop = self._add("stop", self.tr("Stop"), lambda: menu.stop_requested.emit(name))
         self.restart = self._add("rotate-right", self.tr("Restart"), lambda: menu.restart_requested.emit(name))
@@ -117,11 +119,15 @@ class ServerLine(QMenu):
         self.menuAction().setEnabled(snapshot is not None)
         if snapshot is None:
             return
-        badge = theme.badge(snapshot.state)
-        text = f"{self._name}  –  {state_words(self, snapshot)}"
+        words = state_words(self, snapshot)
+        usable = not isinstance(snapshot.spec.target, InvalidServer)
+        shown = (snapshot.state, words, usable, theme.is_dark())
+        if shown == self._shown:  # each change goes to the panel's process, where the menu is shown
+            return
+        self._shown = shown
+        text, badge = f"{self._name}  –  {words}", theme.badge(snapshot.state)
         self.setTitle(menu_text(text if len(text) <= LINE_LENGTH else text[: LINE_LENGTH - 1].rstrip() + "…"))
         self.setIcon(theme.icon(badge.icon, badge.fg.name()))
-        usable = not isinstance(snapshot.spec.target, InvalidServer)
         self.start.setEnabled(usable and snapshot.state in RETRYABLE)
         self.stop.setEnabled(snapshot.state in RUNNING)
         self.restart.setEnabled(usable and snapshot.state in RUNNING)

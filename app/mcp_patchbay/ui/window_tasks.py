@@ -10,8 +10,9 @@ from mcp_patchbay.engine import tasks
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
-FINISH_LIMIT = 5.0
-"""Seconds that running work gets at quit."""
+FINISH_LIMIT = 1.0
+"""Seconds that running work gets at quit: enough to save, and what waits for a person is not waited for."""
+CANCEL_LIMIT = 0.5
 
 
 class WindowTasks:
@@ -31,4 +32,4 @@ class WindowTasks:
         """Wait until all has ended; after `within` seconds the rest is cancelled."""
         if self._running:
             await asyncio.wait(self._running, timeout=within)
-        await tasks.stop(list(self._running), within=within)
+        await tasks.stop(list(self._running), within=CANCEL_LIMIT)

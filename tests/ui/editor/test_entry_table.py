@@ -47,6 +47,7 @@ async def test_a_row_is_added_and_filled_in_by_keyboard_alone(table: EntryTable)
     assert editor.echoMode() == QLineEdit.EchoMode.Password
     QTest.keyClicks(editor, "s3cret")
     QTest.keyClick(editor, Qt.Key.Key_Return)
+    await until(lambda: table.entries()[0].value)
     assert table.entries() == (Entry("GITHUB_TOKEN", "s3cret", kept=True),)
     assert shown(table) == [["GITHUB_TOKEN", "", "Kept in keyring"]]
     assert table.model.index(0, VALUE).data(Role.KEPT)
@@ -96,10 +97,11 @@ async def test_a_stored_secret_opens_empty_and_stays_when_nothing_is_typed(table
     table.view.edit_cell(0, VALUE)
     assert cell_editor(table).text() == ""
     QTest.keyClick(cell_editor(table), Qt.Key.Key_Return)
+    await until(lambda: cell_editor(table) is None)
     assert table.entries() == (STORED,)
 
 
-def test_a_stored_secret_is_typed_again_to_move_into_the_file(table: EntryTable) -> None:
+async def test_a_stored_secret_is_typed_again_to_move_into_the_file(table: EntryTable) -> None:
     table.set_entries([STORED])
     table.view.setFocus()
     table.view.setCurrentIndex(table.model.index(0, WHERE))
@@ -107,7 +109,7 @@ def test_a_stored_secret_is_typed_again_to_move_into_the_file(table: EntryTable)
     assert not table.entries()[0].kept
     QTest.keyClicks(cell_editor(table), "plain")
     QTest.keyClick(cell_editor(table), Qt.Key.Key_Return)
-    assert table.entries()[0].value == "plain"
+    await until(lambda: table.entries()[0].value == "plain")
     assert shown(table) == [["API_KEY", "plain", "In the file"]]
 
 
@@ -128,7 +130,7 @@ def test_a_click_on_where_moves_a_value(table: EntryTable) -> None:
 def test_delete_removes_the_row(table: EntryTable) -> None:
     table.set_entries([Entry("A", "1"), Entry("B", "2")])
     table.view.setFocus()
-    table.show_row(0)
+    table.view.show_row(0)
     QTest.keyClick(table.view, Qt.Key.Key_Delete)
     assert table.entries() == (Entry("B", "2"),)
 

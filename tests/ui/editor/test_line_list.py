@@ -10,6 +10,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit
 
+from checks.waiting import until
 from mcp_patchbay.ui.editor.line_list import LineList, Lines
 
 
@@ -45,22 +46,22 @@ def test_the_current_line_is_removed(lines: LineList) -> None:
     assert heard
 
 
-def test_a_line_is_edited_in_place(lines: LineList) -> None:
+async def test_a_line_is_edited_in_place(lines: LineList) -> None:
     lines.show_row(1)
     QTest.keyClick(view(lines), Qt.Key.Key_Return)
     editor = view(lines).findChild(QLineEdit)
     editor.selectAll()
     QTest.keyClicks(editor, "new")
     QTest.keyClick(editor, Qt.Key.Key_Return)
-    assert lines.lines() == ("a", "new", "c")
+    await until(lambda: lines.lines() == ("a", "new", "c"))
 
 
-def test_a_new_line_opens_for_typing(lines: LineList) -> None:
+async def test_a_new_line_opens_for_typing(lines: LineList) -> None:
     lines.add_line()
     editor = view(lines).findChild(QLineEdit)
     QTest.keyClicks(editor, "d")
     QTest.keyClick(editor, Qt.Key.Key_Return)
-    assert lines.lines() == ("a", "b", "c", "d")
+    await until(lambda: lines.lines() == ("a", "b", "c", "d"))
 
 
 def test_pasted_lines_become_one_line_each(lines: LineList) -> None:

@@ -54,6 +54,10 @@ async def open_dialog(workspace: Workspace) -> AsyncIterator[Open]:
     await until(lambda: len(gone) == len(opened))
 
 
+def saved(path: Path) -> str:
+    return path.read_text()
+
+
 def shown(dialog: PasteDialog) -> list[tuple[str, str]]:
     model = dialog.found.model()
     return [(model.index(row, 0).data(), model.index(row, 1).data()) for row in range(model.rowCount())]
@@ -126,7 +130,7 @@ async def test_several_are_listed_with_what_they_start_and_added_unconfirmed(
     assert [spec.unconfirmed for spec in workspace.servers()] == [True, True]
     assert {snapshot.state for snapshot in hub.snapshots()} == {ServerState.STOPPED}
     assert sorted(secrets.all().values()) == ["Bearer s3cret", "s3cret"]
-    assert "s3cret" not in path.read_text()
+    assert "s3cret" not in saved(path)
 
 
 async def test_a_server_that_is_unticked_is_not_added(open_dialog: Open, workspace: Workspace) -> None:

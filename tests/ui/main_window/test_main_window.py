@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from dataclasses import replace
 
@@ -207,12 +208,16 @@ async def test_an_action_that_fails_is_said_calmly(three, open_window, qwait):
 
 
 @pytest.mark.expect_log("servers.json, line 1")
-async def test_a_file_that_cannot_be_read_is_said_and_the_last_good_one_offered(three, open_window):
+async def test_a_file_that_cannot_be_read_is_said_and_the_last_good_one_can_be_restored(three, open_window, qwait):
     three.file.path.write_text("{ not json")
     three.load()
     window = await open_window()
-    assert window.notice.text
-    assert any("Restore" in b.text() for b in window.notice.findChildren(QAbstractButton) if b.isVisible())
+    await qwait.until(lambda: "line 1" in window.notice.text)
+    restore = next(b for b in window.notice.findChildren(QAbstractButton) if "Restore" in b.text())
+    restore.click()
+    await qwait.until(lambda: three.problem is None)
+    assert {"alpha", "beta"} <= set(saved(three))
+    await qwait.until(lambda: window.notice.text == "")
 
 
 async def test_an_outside_change_is_shown_without_losing_the_selection(three, open_window):
@@ -375,3 +380,18 @@ async def test_columns_and_sorting_can_be_chosen_from_the_menu(three, open_windo
     assert since.isChecked()
     since.trigger()
     assert window.table.isColumnHidden(Column.SINCE)
+
+
+async def test_shutting_the_window_does_not_wait_for_a_person(three, open_window, qwait):
+    window = await open_window()
+    ended: list[str] = []
+
+    async def waits_for_a_dialog() -> None:
+        try:
+            await asyncio.get_running_loop().create_future()
+        finally:
+            ended.append("cancelled")
+
+    window.deeds.run(waits_for_a_dialog(), "dialog")
+    await asyncio.wait_for(window.deeds.tasks.finish(within=0.05), 2.0)
+    assert ended == ["cancelled"]

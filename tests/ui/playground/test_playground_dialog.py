@@ -25,6 +25,11 @@ def words(widget: QWidget) -> str:
     return "\n".join(label.text() for label in widget.findChildren(QLabel) if label.isVisible())
 
 
+def shown(playground: PlaygroundDialog, kind: type) -> Any:
+    """The first widget of that kind that is visible in the result."""
+    return next((widget for widget in playground.outcome.findChildren(kind) if widget.isVisible()), None)
+
+
 async def choose(playground: PlaygroundDialog, tool: str, qwait: Any, arguments: str | None = None) -> None:
     playground.select("github", tool)
     await qwait.until(lambda: playground._current is not None and playground._current.info is not None
@@ -78,7 +83,7 @@ async def test_a_call_sends_exactly_the_arguments_that_the_raw_json_shows(playgr
 
 async def test_a_result_of_flat_objects_is_a_table_and_its_structure_a_tree(playground, qwait) -> None:
     await run(playground, "search_issues", qwait, '{"query": "crash"}')
-    table = playground.outcome.findChild(RowsTable)
+    table = shown(playground, RowsTable)
     assert [table.model().headerData(n, Qt.Orientation.Horizontal) for n in range(4)] == [
         "Issue",
         "Title",
@@ -89,12 +94,12 @@ async def test_a_result_of_flat_objects_is_a_table_and_its_structure_a_tree(play
     assert "Done in" in words(playground.outcome)
     assert "5 rows" in playground.outcome._about.accessibleName()
     playground.outcome.tabs.setCurrentIndex(STRUCTURED)
-    tree = playground.outcome.findChild(JsonTree)
+    tree = shown(playground, JsonTree)
     issues = tree.model().index(0, 0)
     assert (issues.data(), issues.siblingAtColumn(1).data()) == ("issues", "[5]")
     assert tree.model().index(0, 0, tree.model().index(4, 0, issues)).siblingAtColumn(1).data() == '"#4698"'
     playground.outcome.tabs.setCurrentIndex(RAW)
-    raw = playground.outcome.findChild(LongText)
+    raw = shown(playground, LongText)
     assert json.loads(raw.view.toPlainText())["structuredContent"]["issues"][0]["Issue"] == "#4812"
 
 
@@ -102,11 +107,11 @@ async def test_progress_is_shown_and_cancel_reaches_the_server(playground, tool_
     await choose(playground, "slow", qwait)
     playground.run_button.setFocus()
     playground.run_button.click()
-    bar = playground.outcome.findChild(QProgressBar)
+    bar = shown(playground, QProgressBar)
     await qwait.until(lambda: bar.value() == 62 and bar.maximum() == 100)
-    shown = words(playground.outcome)
-    assert "62 %" in shown
-    assert "s of at most 30 s" in shown
+    said = words(playground.outcome)
+    assert "62 %" in said
+    assert "s of at most 30 s" in said
     assert "Searching repository 3 of 5…" in bar.accessibleDescription()
     assert (playground.run_button.text(), playground.run_button.isEnabled()) == ("Running…", False)
     assert playground.outcome.running.cancel.hasFocus()
@@ -130,20 +135,20 @@ async def test_another_tool_can_be_used_while_one_runs(playground, tool_server, 
     assert slow.end.outcome == "ok"
     assert playground._current.tool == "echo"
     await choose(playground, "slow", qwait)
-    assert playground.outcome.findChild(LongText).view.toPlainText() == "done"
+    assert shown(playground, LongText).view.toPlainText() == "done"
 
 
 async def test_a_tool_that_says_no_is_told_from_a_protocol_error(playground, qwait) -> None:
     await run(playground, "says_no", qwait)
     assert "The tool said no" in words(playground.outcome)
-    assert playground.outcome.findChild(LongText).view.toPlainText() == "no such issue"
+    assert shown(playground, LongText).view.toPlainText() == "no such issue"
     await run(playground, "breaks", qwait)
-    shown = words(playground.outcome)
-    assert "Protocol error" in shown
-    assert "the index is gone (code -32042)" in shown
-    assert '"index": "main"' in playground.outcome.findChild(LongText).view.toPlainText()
+    said = words(playground.outcome)
+    assert "Protocol error" in said
+    assert "the index is gone (code -32042)" in said
+    assert '"index": "main"' in shown(playground, LongText).view.toPlainText()
     playground.outcome.tabs.setCurrentIndex(RAW)
-    raw = playground.outcome.findChildren(LongText)[-1].view.toPlainText()
+    raw = shown(playground, LongText).view.toPlainText()
     assert json.loads(raw)["error"] == {"code": -32042, "message": "the index is gone", "data": {"index": "main"}}
 
 
@@ -151,25 +156,28 @@ async def test_a_call_that_takes_too_long_is_said_to_be_timed_out(playground, wo
     await workspace.hub.update_server(replace(workspace.hub.get_server("github"), timeout=0.2))
     await run(playground, "slow", qwait)
     assert playground._current.end.outcome == "timeout"
-    shown = words(playground.outcome)
-    assert "Timed out" in shown
-    assert "timed out after 0.2 s" in shown
+    said = words(playground.outcome)
+    assert "Timed out" in said
+    assert "timed out after 0.2 s" in said
 
 
-async def test_a_server_that_stopped_is_said_to_be_not_connected(playground, workspace, tool_server, qwait) -> None:
-    await choose(playground, "slow", qwait)
-    playground.run_button.click()
-    await asyncio.wait_for(tool_server.waiting.wait(), 10)
-    session = playground._current
+async def test_a_server_that_stopped_is_said_to_be_not_connected(playground, workspace, qwait) -> None:
+    await choose(playground, "echo", qwait, '{"k": 1}')
+    session, info = playground._current, playground._current.info
     await workspace.hub.stop("github")
-    await qwait.until(lambda: session.end is not None and session.info is None)
-    assert session.end.outcome == "not_connected"
-    assert "Not connected" in words(playground.outcome)
+    await qwait.until(lambda: session.info is None)
     assert not playground.run_button.isEnabled()
     assert "github is not ready" in playground._about.accessibleName()
+    session.info = info  # as if Run had been pressed a moment before
+    playground.on_run()
+    await qwait.until(lambda: session.end is not None)
+    assert session.end.outcome == "not_connected"
+    assert "Not connected" in words(playground.outcome)
+    session.info = None
     await workspace.hub.start("github")
     await qwait.until(lambda: session.info is not None)
     assert playground._current is session
+    assert playground.arguments.arguments() == {"k": 1}
     assert playground.run_button.isEnabled()
 
 
@@ -217,8 +225,8 @@ async def test_raw_json_that_is_not_valid_is_never_sent(playground, tool_server,
 
 async def test_every_content_block_is_shown_in_order_and_text_stays_plain(playground, qwait) -> None:
     await run(playground, "content", qwait)
-    shown = [text.view.toPlainText() for text in playground.outcome.findChildren(LongText)]
-    assert shown == ["first <b>not bold</b>", "embedded", "last"]
+    texts = [text.view.toPlainText() for text in playground.outcome.findChildren(LongText)]
+    assert texts == ["first <b>not bold</b>", "embedded", "last"]
     assert [(p.picture.width(), p.picture.height()) for p in playground.outcome.findChildren(Picture)] == [(64, 32)]
     assert len(playground.outcome.findChildren(LinkView)) == 1
     said = "\n".join(label.text() for label in playground.outcome.findChildren(QLabel))
@@ -238,7 +246,7 @@ async def test_every_content_block_is_shown_in_order_and_text_stays_plain(playgr
 
 async def test_a_long_text_is_cut_until_all_of_it_is_asked_for(playground, qwait) -> None:
     await run(playground, "long_text", qwait)
-    text = playground.outcome.findChild(LongText)
+    text = shown(playground, LongText)
     assert len(text.view.toPlainText()) == 200_000
     [more] = [button for button in text.findChildren(QAbstractButton) if button.text() == "Show all"]
     more.click()
@@ -267,7 +275,7 @@ async def test_calls_are_in_the_history_also_after_a_restart(playground, workspa
     assert again.arguments.arguments() == {"query": "crash", "state": "open"}
     combo = next(c for c in again.arguments.findChildren(QComboBox) if c.accessibleName() == "state")
     assert combo.currentText() == "open"
-    assert again.outcome.findChild(RowsTable) is not None
+    assert shown(again, RowsTable) is not None
     again.history.on_row_chosen(again.history.model.index(0, 0))
     assert "-32042" in words(again.outcome)
     again.history.clear.click()
@@ -288,6 +296,15 @@ async def test_a_call_is_copied_as_json_rpc_python_and_a_command(playground, qwa
     assert "import subprocess" in copied["python"]
     assert copied["command"].startswith("mcp-patchbay call github echo ")
     QGuiApplication.clipboard().clear()
+
+
+async def test_searching_does_not_leave_the_tool_that_is_shown(playground, qwait) -> None:
+    await choose(playground, "slow", qwait)
+    playground.tree.search.setText("echo")
+    assert playground._current.tool == "slow"
+    playground.tree.search.clear()
+    assert playground._current.tool == "slow"
+    assert playground.tree.view.currentIndex().data() == "slow"
 
 
 async def test_the_list_does_not_jump_when_servers_change(playground, workspace, qwait) -> None:
@@ -323,17 +340,17 @@ async def test_it_works_before_the_engine_is_there(workspace, history, qwait) ->
 async def test_it_remembers_its_place_and_its_parts(workspace, history, tmp_path, qapp) -> None:
     settings = QSettings(str(tmp_path / "window.ini"), QSettings.Format.IniFormat)
     first = PlaygroundDialog(workspace, history, settings)
-    first.resize(1000, 650)
+    first.resize(first.minimumSizeHint().width(), 650)  # no screen is too narrow for it
     first.show()
     qapp.processEvents()
-    first._splitters["tools"].setSizes([320, 600])
-    sizes = first._splitters["tools"].sizes()
+    first._splitters["rows"].setSizes([250, 350])
+    sizes = first._splitters["rows"].sizes()
     first.close()
     second = PlaygroundDialog(workspace, history, settings)
     second.show()
     qapp.processEvents()
-    assert (second.width(), second.height()) == (1000, 650)
-    assert second._splitters["tools"].sizes() == sizes
+    assert second.size() == first.size()
+    assert second._splitters["rows"].sizes() == sizes
     for dialog in (first, second):
         await dialog.shut()
         dialog.close()

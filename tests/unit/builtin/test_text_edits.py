@@ -1,6 +1,8 @@
 """How edit_file changes a text."""
 
+import subprocess
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
@@ -61,6 +63,40 @@ def test_mixed_newlines_stay_where_nothing_changed() -> None:
 def test_the_diff_is_unified_and_fenced() -> None:
     diff = unified_diff("a\nb\n", "a\nc\n", "f.txt")
     assert diff == "```diff\n--- f.txt\toriginal\n+++ f.txt\tmodified\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n```\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("".join(f"{n}\n" for n in range(50)), "".join(f"{n}\n" for n in range(50) if n != 25)),
+        (
+            "".join(f"{n}\n" for n in range(50)),
+            "".join(f"{n}\n" for n in (*range(20), "new", *range(20, 45), *range(46, 50))),
+        ),
+        ("a\n" * 20, "a\n" * 21),
+        ("a\n" * 20, ""),
+        ("", "a\nb\n"),
+        ("1\n2\n", "0\n1\n2\n"),
+        ("1\n2\n", "1\n2\n3\n"),
+        ("same\n", "same\n"),
+    ],
+)
+def test_the_diff_is_one_that_patch_understands(tmp_path: Path, before: str, after: str) -> None:
+    (tmp_path / "f").write_text(before)
+    diff = "\n".join(unified_diff(before, after, "f").split("\n")[1:-2]) + "\n"
+    done = subprocess.run(["patch", "f"], input=diff, cwd=tmp_path, text=True, capture_output=True, check=False)
+    assert done.returncode == 0 or before == after, done.stdout
+    assert "fuzz" not in done.stdout
+    assert "offset" not in done.stdout
+    assert (tmp_path / "f").read_text() == after
+
+
+@pytest.mark.limit(20)
+def test_one_edit_in_a_long_text_of_equal_lines_is_quick() -> None:
+    text = "a\r\nb\r\n" * 200_000
+    result = edited(text, [Edit("a\nb\na", "c")])
+    assert result == "c\r\n" + text[9:]
+    assert "\n@@ -1,6 +1,4 @@\n-a\n+c\n b\n" in unified_diff(text, result, "f")
 
 
 def test_the_fence_is_longer_than_any_in_the_text() -> None:

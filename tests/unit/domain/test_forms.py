@@ -12,7 +12,6 @@ from mcp_patchbay.domain.forms import (
     MAX_FIELDS,
     Field,
     choice_index,
-    fits,
     form_of,
     given,
     initial,
@@ -347,16 +346,7 @@ def test_same_json_tells_types_apart() -> None:
     assert same_json({"a": [1], "b": None}, {"b": None, "a": [1]})
 
 
-def test_a_value_of_another_type_does_not_fit_its_field() -> None:
-    assert not fits(one({"type": "integer"}), True)
-    assert not fits(one({"type": "integer"}), 1.0)
-    assert not fits(one({"type": "string"}), None)
-    assert fits(one({"type": ["string", "null"]}), None)
-    assert fits(one({"type": "number"}), 3)
-    assert not fits(one({"type": "array", "items": {"type": "string"}}), {})
-
-
-def test_text_and_value_agree_for_every_value_that_fits() -> None:
+def test_text_and_value_agree_for_every_value_of_the_kind() -> None:
     chance = random.Random(7)
     for _ in range(500):
         kind = chance.choice(["string", "integer", "number"])

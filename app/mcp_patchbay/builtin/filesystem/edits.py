@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import difflib
+import re
 from typing import TYPE_CHECKING, Protocol
 
 from mcp_patchbay.builtin.filesystem.folders import FileError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+CONTEXT = 3
+"""Unchanged lines around a change in a diff."""
 
 
 class Edit(Protocol):
@@ -36,12 +40,31 @@ def edited(text: str, edits: Sequence[Edit]) -> str:
 def unified_diff(before: str, after: str, name: str) -> str:
     """What changed, as a fenced unified diff; the fence is longer than any in the text."""
     old, new = _plain(before).splitlines(keepends=True), _plain(after).splitlines(keepends=True)
-    lines = difflib.unified_diff(old, new, name, name, "original", "modified", n=3)
+    start, end = _common_ends(old, new)  # left out, so that one edit in a long text is found at once
+    start, end = max(0, start - CONTEXT), max(0, end - CONTEXT)
+    changed = old[start : len(old) - end], new[start : len(new) - end]
+    lines = [
+        _moved(line, start) if line.startswith("@@") else line
+        for line in difflib.unified_diff(*changed, name, name, "original", "modified", n=CONTEXT)
+    ]
     diff = "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
     fence = "```"
     while fence in diff:
         fence += "`"
     return f"{fence}diff\n{diff}{fence}\n"
+
+
+def _common_ends(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
+    """How many lines at the start and at the end are the same."""
+    shorter = min(len(old), len(new))
+    start = next((i for i in range(shorter) if old[i] != new[i]), shorter)
+    end = next((i for i in range(shorter - start) if old[-1 - i] != new[-1 - i]), shorter - start)
+    return start, end
+
+
+def _moved(header: str, lines: int) -> str:
+    """A hunk's header, as of a text that has so many more lines before it."""
+    return re.sub(r"([-+])(\d+)", lambda found: f"{found[1]}{int(found[2]) + lines}", header)
 
 
 def _plain(text: str) -> str:
@@ -86,7 +109,11 @@ def _with_newlines_of(text: str, before: str, after: str) -> str:
     usual = "\r\n" if crlf * 2 >= text.count("\n") else "\n"
     originals, old, new = text.split("\n"), before.split("\n"), after.split("\n")
     endings = ["\r\n" if line.endswith("\r") else "\n" for line in originals]
+    start, end = _common_ends(old, new)
     result = [usual] * len(new)
-    for start, to, size in difflib.SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks():
-        result[to : to + size] = endings[start : start + size]
+    result[:start] = endings[:start]
+    result[len(new) - end :] = endings[len(old) - end :]
+    middle = difflib.SequenceMatcher(None, old[start : len(old) - end], new[start : len(new) - end])
+    for place, to, size in middle.get_matching_blocks():
+        result[start + to : start + to + size] = endings[start + place : start + place + size]
     return "".join(line + end for line, end in zip(new[:-1], result[:-1], strict=True)) + new[-1]

@@ -153,7 +153,8 @@ class CommandForm(FormGrid):
         command = self.command.text().strip()
         if self._find_command is not None and command and "${" not in command and not self._command_note.is_error:
             env = {entry.name.strip(): entry.value for entry in self.env.entries() if not entry.kept}
-            server = StdioServer(command, env=env, cwd=self.cwd.text().strip() or None)
+            cwd = None if self.folder_problem else self.cwd.text().strip() or None
+            server = StdioServer(command, env=env, cwd=cwd)
             try:
                 path = await asyncio.wait_for(self._find_command(server), FIND_LIMIT)
             except PatchbayError as error:

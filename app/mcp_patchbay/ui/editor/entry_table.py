@@ -241,8 +241,8 @@ class EntryView(Table):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         index, key = self.currentIndex(), event.key()
-        if not index.isValid():
-            super().keyPressEvent(event)
+        if not index.isValid() or self.state() == QAbstractItemView.State.EditingState:
+            super().keyPressEvent(event)  # while a cell is typed in, what comes here is what its line let through
         elif key == Qt.Key.Key_Delete:
             self._entries.remove(index.row())
         elif key == Qt.Key.Key_Space and index.column() in (WHERE, MORE):

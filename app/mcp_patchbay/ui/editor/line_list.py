@@ -104,7 +104,9 @@ class Lines(QListWidget):
         self.setVisible(self.count() > 0)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.matches(QKeySequence.StandardKey.Paste):
+        if self.state() == QAbstractItemView.State.EditingState:
+            super().keyPressEvent(event)  # what the line that is typed in let through
+        elif event.matches(QKeySequence.StandardKey.Paste):
             for line in QGuiApplication.clipboard().text().splitlines():
                 if line.strip():
                     self.insert_line(self.currentRow() + 1, line.strip())

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import asyncio
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QByteArray, QSettings, QSize, Qt, QTimer
 from PySide6.QtGui import QGuiApplication, QHideEvent, QKeySequence, QShortcut
@@ -20,6 +21,8 @@ from mcp_patchbay.ui.playground.tool_tree import ToolKey, ToolTree
 from mcp_patchbay.ui.widgets import ElidedLabel, button, card, hbox, label, line, vbox
 
 if TYPE_CHECKING:
+    from collections.abc import Coroutine
+
     from mcp_patchbay.domain.catalog import ToolInfo
     from mcp_patchbay.domain.state import Snapshot
     from mcp_patchbay.stores.history import HistoryStore, PastCall
@@ -59,6 +62,7 @@ class PlaygroundDialog(QDialog):
         self._current: ToolSession | None = None
         self._wanted: ToolKey | None = None  # asked for, but not listed yet
         self._ready: tuple[str, ...] | None = None
+        self._work: set[asyncio.Task[None]] = set()
         self._insists = False  # Run was pressed although the schema says no
         self.tree = ToolTree()
         self.arguments = ArgumentsPane()
@@ -92,14 +96,18 @@ class PlaygroundDialog(QDialog):
 
     def refresh(self) -> None:
         """Look again at what servers and tools there are."""
-        tasks.start(self._refresh(), name="playground: list tools")
+        self._start(self._refresh(), "list tools")
 
     async def shut(self) -> None:
-        """End the calls under way, so that nothing is left running; bounded in time."""
+        """End the calls under way and keep them in the history, so that nothing is left running; bounded in time."""
         self._remember()
+        self._unsubscribe()
         self._later.stop()
         calls = [session.call for session in self._sessions.values() if session.call is not None]
         await tasks.stop([call.task for call in calls], within=END_LIMIT)
+        if self._work:
+            await asyncio.wait(self._work, timeout=END_LIMIT)
+        await tasks.stop(list(self._work), within=END_LIMIT)
 
     # ---- slots
     def on_snapshot_changed(self, snapshot: Snapshot) -> None:
@@ -137,7 +145,7 @@ class PlaygroundDialog(QDialog):
     def on_call_ended(self, session: ToolSession, end: CallEnd) -> None:
         call, session.call, session.end = session.call, None, end
         if call is not None:
-            tasks.start(self.history.add(past_call(session, call.began_at, end)), name="playground: keep call")
+            self._start(self.history.add(past_call(session, call.began_at, end)), "keep call")
             call.deleteLater()
         if session is self._current:
             had_focus = self.outcome.running.cancel.hasFocus()
@@ -175,6 +183,11 @@ class PlaygroundDialog(QDialog):
         QGuiApplication.clipboard().setText(text)
 
     # ---- inside
+    def _start(self, work: Coroutine[Any, Any, None], name: str) -> None:
+        task = tasks.start(work, name=f"playground: {name}")
+        self._work.add(task)
+        task.add_done_callback(self._work.discard)
+
     async def _refresh(self) -> None:
         hub = self._workspace.hub
         names = [spec.name for spec in self._workspace.servers()]
@@ -185,10 +198,7 @@ class PlaygroundDialog(QDialog):
         tools = [tool for tool in await hub.list_tools() if tool.server in ready]
         new = [name for name in ready if name not in (self._ready or ())]
         self._ready = ready
-        self.tree.model.set_servers(ready)
-        for name in ready:
-            self.tree.model.set_tools(name, [tool for tool in tools if tool.server == name])
-        self.tree.show_count()
+        self.tree.show_servers({name: [tool for tool in tools if tool.server == name] for name in ready})
         self.tree.show_left_out([name for name in names if name not in ready])
         if len(tools) <= FEW_TOOLS:
             for name in new:
@@ -212,8 +222,12 @@ class PlaygroundDialog(QDialog):
             return
         server, tool = self._wanted
         key = (server, tool) if tool else self.tree.first_tool(server)
-        if key is not None and self.tree.choose(key):
+        if key is not None and self.tree.tool_at(key) is not None:
             self._wanted = None
+            self.on_tool_chosen(*key)
+            self.tree.choose(key)
+            if server:  # a person asked for it elsewhere, and now fills it in
+                self.arguments.focus_first()
 
     def _session(self, key: ToolKey) -> ToolSession:
         return self._sessions.setdefault(key, ToolSession(*key))
@@ -311,9 +325,8 @@ class PlaygroundDialog(QDialog):
         for keys in ("Ctrl+Return", "Ctrl+Enter"):
             QShortcut(QKeySequence(keys), self).activated.connect(self.on_run)
         QShortcut(QKeySequence.StandardKey.Find, self).activated.connect(self.tree.search.setFocus)
-        unsubscribe = self._workspace.subscribe(self._later.start)
-        self.destroyed.connect(lambda: unsubscribe())
-        tasks.start(self.history.load(), name="playground: history")
+        self._unsubscribe = self._workspace.subscribe(self._later.start)
+        self._start(self.history.load(), "history")
 
     def _restore(self) -> None:
         kept = self._settings

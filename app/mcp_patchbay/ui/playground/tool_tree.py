@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QSize, QSortFilterProxyModel, Qt, Signal
@@ -13,7 +14,7 @@ from mcp_patchbay.ui.texts import tooltip
 from mcp_patchbay.ui.widgets import card, hbox, holder, icon_label, label, search_field, vbox
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from mcp_patchbay.domain.catalog import ToolInfo
 
@@ -130,6 +131,8 @@ class ToolTree(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
+        self._chosen: ToolKey | None = None
+        self._is_changing = False
         self.model = ToolTreeModel(self)
         self.filter = ToolFilter(self)
         self.filter.setSourceModel(self.model)
@@ -162,12 +165,23 @@ class ToolTree(QWidget):
     def choose(self, key: ToolKey) -> bool:
         """Bring a tool into view and select it; whether it is there."""
         index = self.filter.mapFromSource(self.model.tool_index(key))
+        self._chosen = key
         if not index.isValid():
+            with self._keeping_choice():
+                pass
             return False
         self.view.expand(index.parent())
         self.view.setCurrentIndex(index)
         self.view.scrollTo(index)
         return True
+
+    def show_servers(self, tools: Mapping[str, Sequence[ToolInfo]]) -> None:
+        """Show these servers and their tools. The choice stays, also while the chosen tool is gone."""
+        with self._keeping_choice():
+            self.model.set_servers(list(tools))
+            for server, offered in tools.items():
+                self.model.set_tools(server, offered)
+        self.show_count()
 
     def tool_at(self, key: ToolKey) -> ToolInfo | None:
         """What is known of a listed tool; None for one that is not listed."""
@@ -205,7 +219,8 @@ class ToolTree(QWidget):
         self._left_out_line.setVisible(bool(text))
 
     def on_search_changed(self, text: str) -> None:
-        self.filter.set_text(text)
+        with self._keeping_choice():
+            self.filter.set_text(text)
         if text.strip():
             self.view.expandAll()
         current = self.view.currentIndex()
@@ -225,5 +240,17 @@ class ToolTree(QWidget):
 
     def on_current_changed(self, current: QModelIndex, _before: QModelIndex) -> None:
         tool = current.data(Role.ITEM) if current.isValid() else None
-        if tool is not None:
+        if tool is not None and not self._is_changing:
+            self._chosen = (tool.server, tool.name)
             self.tool_chosen.emit(tool.server, tool.name)
+
+    @contextmanager
+    def _keeping_choice(self) -> Iterator[None]:
+        """When the chosen row goes, the view would go to another one; that is no person's choice."""
+        self._is_changing = True
+        try:
+            yield
+            row = self.model.tool_index(self._chosen) if self._chosen is not None else QModelIndex()
+            self.view.setCurrentIndex(self.filter.mapFromSource(row))
+        finally:
+            self._is_changing = False
