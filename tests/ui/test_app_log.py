@@ -25,6 +25,7 @@ from mcp_patchbay.ui.app_log import FILE_NAME, MAX_BYTES, OLD_FILES, AppLog, wit
 from mcp_patchbay.ui.crash_dialog import CrashDialog
 
 log = logging.getLogger("mcp_patchbay.test")
+offscreen_noise = pytest.mark.expect_log("does not support propagateSizeHints", must_come=False)
 
 
 @pytest.fixture
@@ -118,6 +119,7 @@ def test_a_folder_that_cannot_be_written_is_said_and_does_no_harm(qapp: QApplica
 
 
 @pytest.mark.no_qt_log
+@offscreen_noise
 @pytest.mark.expect_log("uncaught error in thread worker")
 @pytest.mark.expect_log("event loop:")
 @pytest.mark.expect_log("uncaught error [ValueError('in a slot')]")
@@ -150,6 +152,7 @@ async def test_what_nobody_caught_is_logged_wherever_it_happened(app_log: AppLog
         assert text in written
 
 
+@offscreen_noise
 @pytest.mark.expect_log("task one failed")
 @pytest.mark.expect_log("task two failed")
 async def test_one_dialog_is_shown_for_many_failed_tasks_and_can_be_closed(app_log: AppLog, qwait: QWait) -> None:

@@ -27,9 +27,6 @@ def matches(name: str, pattern: str) -> bool:
         return False
     body = pattern.lstrip("!")
     negated = (len(pattern) - len(body)) % 2 == 1
-    # `!(a|b)` is an extglob, not a negation: give back the "!" that belongs to it.
-    if negated and body.startswith("("):
-        body, negated = "!" + body, False
     return _match(name, body) != negated
 
 
