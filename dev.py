@@ -15,9 +15,12 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import IO
 
 ROOT = Path(__file__).resolve().parent
 LOCK = ROOT / "requirements.lock"
@@ -52,7 +55,14 @@ class CannotGoOnError(Exception):
 # ------------------------------------------------------------------------------------------------ running things
 
 
-def run(command: Command, *, limit: float, env: Mapping[str, str] | None = None, cwd: Path = ROOT) -> int:
+def run(
+    command: Command,
+    *,
+    limit: float,
+    env: Mapping[str, str] | None = None,
+    cwd: Path = ROOT,
+    output: IO[bytes] | None = None,
+) -> int:
     """Run a command to its end and give back its exit status; at its limit (seconds) it is ended, with its children."""
     sys.stdout.flush()
     with subprocess.Popen(
@@ -60,6 +70,8 @@ def run(command: Command, *, limit: float, env: Mapping[str, str] | None = None,
         cwd=cwd,
         env={**os.environ, **(env or {})},
         stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=subprocess.STDOUT if output else None,
         start_new_session=os.name == "posix",
     ) as process:
         try:
@@ -268,15 +280,22 @@ class Legs:
         self.failed: list[str] = []
 
     def run(self, name: str, command: Command, *, limit: float, env: Mapping[str, str] | None = None) -> None:
-        """Run one part; its name and wall time are printed after it."""
-        print(f"--- {name}", flush=True)
+        """Run one part, with what it prints and its wall time after it."""
         start = time.monotonic()
-        status = run(command, limit=limit, env=env)
+        with tempfile.TemporaryFile() as output:
+            status = run(command, limit=limit, env=env, output=output)
+            seconds = time.monotonic() - start
+            output.seek(0)
+            said = output.read().decode(errors="replace").rstrip()
         if status:
             self.failed.append(name)
-        print(
-            f"--- {name}: {'ok' if not status else f'FAILED ({status})'}, {time.monotonic() - start:.0f} s", flush=True
-        )
+        verdict = f"FAILED ({status})" if status else "ok"
+        print(f"{said}\n--- {name}: {verdict}, {seconds:.0f} s".lstrip("\n"), flush=True)
+
+    def fail(self, name: str, reason: object) -> None:
+        """Note a part that could not even start."""
+        self.failed.append(name)
+        print(f"--- {name}: FAILED, {reason}", flush=True)
 
 
 def command_test(fast: bool, arguments: list[str]) -> int:
@@ -293,19 +312,20 @@ def command_test(fast: bool, arguments: list[str]) -> int:
     if not arguments:
         check_sources(legs, venv)
         if not fast:
-            core_without_qt(legs, python)
-            core_on_newest_python(legs)
-    suite: list[str | Path] = [python, "-m", "pytest", *(["-m", "not slow"] if fast else []), *arguments]
-    # No closing line from dev.py here: pytest's summary is to be the last one.
+            check_core(legs, python)
     for name in legs.failed:
-        print(f"--- FAILED so far: {name}", flush=True)
-    print(f"--- whole suite in the desktop session, {time.monotonic() - start:.0f} s after the start", flush=True)
-    if sys.platform == "linux":
-        session = {"DESK_TRAY": "sni", "DESK_NOTIFY": "log", "DESK_PY": str(python)}
-        status = run([ROOT / "tests" / "desk" / "session.sh", *suite], limit=SUITE_LIMIT, env=session)
-    else:
-        status = run(suite, limit=SUITE_LIMIT)
+        print(f"--- FAILED: {name}", flush=True)
+    print(f"--- whole suite on a desktop, {time.monotonic() - start:.0f} s after the start", flush=True)
+    # Nothing is printed after it: pytest's summary is to be the last line.
+    suite = [python, "-m", "pytest", *(["-m", "not slow"] if fast else []), *arguments]
+    session = {"DESK_TRAY": "sni", "DESK_NOTIFY": "log", "DESK_PY": str(python)}
+    status = run(on_a_desktop(suite), limit=SUITE_LIMIT, env=session)
     return 1 if legs.failed else status
+
+
+def on_a_desktop(command: Command) -> Command:
+    """The command in a session of its own; elsewhere than on Linux the real desktop is used."""
+    return [ROOT / "tests" / "desk" / "session.sh", *command] if sys.platform == "linux" else command
 
 
 def desk_packages() -> list[str]:
@@ -338,34 +358,28 @@ def check_sources(legs: Legs, venv: Path) -> None:
     legs.run("layers", [in_venv(venv, "lint-imports")], limit=CHECK_LIMIT)
 
 
-def core_without_qt(legs: Legs, python: Path) -> None:
-    """Everything outside of the UI's tests, where PySide6 is not installed."""
-    name = "core tests without Qt"
-    try:
-        core = set_up(ROOT / ".venv-core", str(python), without=QT_PACKAGES)
-    except CannotGoOnError as error:
-        print(f"--- {name}: {error}", file=sys.stderr)
-        legs.failed.append(name)
-        return
-    suite = ["-m", "pytest", "-q", "-m", "not slow", "--ignore=tests/ui", "--ignore=tests/e2e"]
-    legs.run(name, [core, *suite], limit=SUITE_LIMIT, env={"QT_QPA_PLATFORM": "offscreen"})
-
-
-def core_on_newest_python(legs: Legs) -> None:
-    """Engine, unit and event-loop tests on the newest Python, where there is one."""
-    name = f"engine, unit and event-loop tests on Python {NEWEST[0]}.{NEWEST[1]}"
+def check_core(legs: Legs, python: Path) -> None:
+    """The core's tests where Qt is not installed and, side by side, the engine's on the newest Python if it is here."""
     newest = find_python(NEWEST)
+    without_qt = ["--ignore=tests/ui", "--ignore=tests/e2e"]
+    parts = [("core tests without Qt", ".venv-core", str(python), QT_PACKAGES, without_qt)]
+    on_newest = f"engine, unit and event-loop tests on Python {NEWEST[0]}.{NEWEST[1]}"
     if newest is None:
-        print(f"--- {name}: not run, there is none here", flush=True)
-        return
-    try:
-        python = set_up(ROOT / ".venv-313", newest)
-    except CannotGoOnError as error:
-        print(f"--- {name}: {error}", file=sys.stderr)
-        legs.failed.append(name)
-        return
-    suite = ["-m", "pytest", "-q", "-m", "not slow", "tests/engine", "tests/unit", "tests/ui/test_event_loop.py"]
-    legs.run(name, [python, *suite], limit=SUITE_LIMIT, env={"QT_QPA_PLATFORM": "offscreen"})
+        print(f"--- {on_newest}: not run, there is none here", flush=True)
+    else:
+        parts.append(
+            (on_newest, ".venv-newest", newest, (), ["tests/engine", "tests/unit", "tests/ui/test_event_loop.py"])
+        )
+    session = {"DESK_TRAY": "none", "DESK_NOTIFY": "none", "DESK_A11Y": "0", "QT_QPA_PLATFORM": "offscreen"}
+    with ThreadPoolExecutor(len(parts)) as side_by_side:
+        for name, venv, base, without, tests in parts:
+            try:
+                interpreter = set_up(ROOT / venv, base, without=without)
+            except CannotGoOnError as error:
+                legs.fail(name, error)
+                continue
+            suite = on_a_desktop([interpreter, "-m", "pytest", "-q", "-m", "not slow", *tests])
+            side_by_side.submit(legs.run, name, suite, limit=SUITE_LIMIT, env=session)
 
 
 def main() -> int:

@@ -216,13 +216,23 @@ async def test_a_reason_of_many_lines_makes_one_short_line(a_tray: Tray) -> None
 
 @pytest.mark.parametrize("level", ["ok", "busy", "warning", "error", "off"])
 async def test_the_icon_can_be_told_from_its_panel(level: tray_icons.Level, qapp: QApplication) -> None:
-    for dark in (False, True):
+    panels: list[tray_icons.Panel] = ["dark", "light"]
+    for panel in panels:
         for size in (16, 22, 24, 32):
-            image = tray_icons.tray_icon(level, dark).pixmap(size, size).toImage()
+            image = tray_icons.tray_icon(level, panel).pixmap(size, size).toImage()
             solid = [c for c in pixels(image) if c.alpha() > 200]
             brightness = sum(color.lightness() for color in solid) / len(solid)
             assert len(solid) > size / 2, "there is something to be seen"
-            assert brightness > 120 if dark else brightness < 140
+            assert brightness > 120 if panel == "dark" else brightness < 140
+
+
+@pytest.mark.parametrize("level", ["ok", "busy", "warning", "error", "off"])
+async def test_the_icon_for_an_unknown_panel_stands_out_on_any(level: tray_icons.Level, qapp: QApplication) -> None:
+    for size in (16, 22, 24, 32):
+        image = tray_icons.tray_icon(level, "unknown").pixmap(size, size).toImage()
+        solid = [color.lightness() for color in pixels(image) if color.alpha() > 200]
+        assert sum(lightness < 110 for lightness in solid) > size / 2, "dark enough for a light panel"
+        assert sum(lightness > 200 for lightness in solid) > size / 2, "light enough for a dark panel"
 
 
 def pixels(image: QImage) -> Iterator[QColor]:
@@ -231,7 +241,7 @@ def pixels(image: QImage) -> Iterator[QColor]:
 
 async def test_the_levels_have_icons_of_their_own(qapp: QApplication) -> None:
     images = [
-        tray_icons.tray_icon(level, False).pixmap(22, 22).toImage() for level in ("ok", "busy", "warning", "error")
+        tray_icons.tray_icon(level, "light").pixmap(22, 22).toImage() for level in ("ok", "busy", "warning", "error")
     ]
     assert all(one != other for place, one in enumerate(images) for other in images[place + 1 :])
 
@@ -245,7 +255,7 @@ async def test_the_panels_colour_is_seen_in_the_corners(qapp: QApplication) -> N
 
 async def test_gnomes_bar_is_taken_for_dark(qapp: QApplication, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CURRENT_DESKTOP", "ubuntu:GNOME")
-    assert tray_icons.panel_is_dark(QRect())
+    assert tray_icons.panel_under(QRect()) == "dark"
 
 
 # ---- on real hosts
@@ -372,11 +382,11 @@ async def test_the_icon_stands_in_an_xembed_host_and_can_be_clicked(a_tray: Tray
 
 
 @on_none
-@pytest.mark.parametrize(("tint", "dark"), [("0x202124", True), ("0xf1f2f4", False)])
+@pytest.mark.parametrize(("tint", "shade"), [("0x202124", "dark"), ("0xf1f2f4", "light")])
 async def test_marks_stand_out_on_the_panel_whatever_the_apps_theme(
-    a_tray: Tray, qapp: QApplication, qwait: QWait, tint: str, dark: bool
+    a_tray: Tray, qapp: QApplication, qwait: QWait, tint: str, shade: tray_icons.Panel
 ) -> None:
-    theme.apply(qapp, "light" if dark else "dark")
+    theme.apply(qapp, "light" if shade == "dark" else "dark")
     a_tray.set_snapshots([snapshot("files")])
     panel = ("trayer", "--edge", "top", "--height", "28", "--transparent", "true", "--alpha", "0", "--tint", tint)
     with host_process(*panel):
@@ -388,7 +398,7 @@ async def test_marks_stand_out_on_the_panel_whatever_the_apps_theme(
             seen = [color.lightness() for color in pixels(grabbed.toImage())]
             return max(seen) - min(seen)
 
-        await qwait.until(lambda: a_tray._dark_panel is dark, what=f"the panel is seen to be dark: {dark}")
+        await qwait.until(lambda: a_tray._panel == shade, what=f"the panel is seen to be {shade}")
         await qwait.until(lambda: contrast() > 150)
     await qwait.until(lambda: not a_tray.available)
 

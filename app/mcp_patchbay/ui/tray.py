@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QSystemTrayIcon
 from mcp_patchbay.domain.state import Level, ServerState, Snapshot, worst_level
 from mcp_patchbay.ui import theme
 from mcp_patchbay.ui.texts import text_of
-from mcp_patchbay.ui.tray_icons import panel_is_dark, tray_icon
+from mcp_patchbay.ui.tray_icons import Panel, panel_under, tray_icon
 from mcp_patchbay.ui.tray_menu import TrayMenu
 from mcp_patchbay.ui.tray_news import News, NewsDesk
 
@@ -52,7 +52,7 @@ class Tray(QObject):
         self.available = False
         """Whether there is a tray, so that a hidden window can be reached."""
         self._snapshots: Sequence[Snapshot] = ()
-        self._dark_panel = False
+        self._panel: Panel = "unknown"
         self._icon: QSystemTrayIcon | None = None
         self._news = NewsDesk()
         self._waiting: list[News] = []
@@ -114,13 +114,15 @@ class Tray(QObject):
 
     def refresh(self) -> None:
         """Bring icon, tooltip and menu to the present state and colours."""
-        icon = tray_icon(self.level, self._dark_panel)
+        icon = tray_icon(self.level, self._panel)
         if self._icon is not None:
             if self._icon.icon().cacheKey() != icon.cacheKey():
                 self._icon.setIcon(icon)
             if self._icon.toolTip() != (tooltip := self.tooltip()):
                 self._icon.setToolTip(tooltip)
-        self.menu.set_snapshots(self._snapshots, self.headline(), tray_icon(self.level, theme.is_dark()))
+        self.menu.set_snapshots(
+            self._snapshots, self.headline(), tray_icon(self.level, "dark" if theme.is_dark() else "light")
+        )
 
     def tooltip(self) -> str:
         """How many servers are ready, in words."""
@@ -157,9 +159,9 @@ class Tray(QObject):
 
     def look_at_panel(self) -> None:
         """Take the marks that are readable on the panel as it is now."""
-        dark = panel_is_dark(self._icon.geometry() if self._icon is not None else QRect())
-        if dark != self._dark_panel:
-            self._dark_panel = dark
+        panel = panel_under(self._icon.geometry() if self._icon is not None else QRect())
+        if panel != self._panel:
+            self._panel = panel
             self.refresh()
 
     def on_theme_changed(self) -> None:
