@@ -19,17 +19,13 @@ def stable_id(prefix: str, server: str, name: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class ToolInfo:
-    """A tool as the server described it (`raw`, unaltered), its server, and whether it passes the filters."""
+class Offer:
+    """What a server offers under a name, as it described it (`raw`, unaltered), and whether it passes the filters."""
 
     server: str
     name: str
     raw: Mapping[str, Any] = field(repr=False)
     decision: Decision = VISIBLE
-
-    @property
-    def id(self) -> str:
-        return stable_id("f", self.server, self.name)
 
     @property
     def visible(self) -> bool:
@@ -42,15 +38,31 @@ class ToolInfo:
 
     @property
     def title(self) -> str:
-        annotations = self.raw.get("annotations")
-        title = self.raw.get("title") or (annotations.get("title") if isinstance(annotations, Mapping) else None)
-        return title if isinstance(title, str) else self.name
+        title = self.raw.get("title")
+        return title if isinstance(title, str) and title else self.name
 
     @property
     def description(self) -> str:
-        """The server's description, or `SERVER - TOOL` when there is none."""
+        """The server's description, or `SERVER - NAME` when there is none."""
         text = self.raw.get("description")
         return text if isinstance(text, str) and text.strip() else f"{self.server} - {self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolInfo(Offer):
+    """A tool."""
+
+    @property
+    def id(self) -> str:
+        return stable_id("f", self.server, self.name)
+
+    @property
+    def title(self) -> str:
+        """The tool's title; older servers write it among the annotations."""
+        annotations = self.raw.get("annotations")
+        older = annotations.get("title") if isinstance(annotations, Mapping) else None
+        title = self.raw.get("title") or older
+        return title if isinstance(title, str) and title else self.name
 
     @property
     def input_schema(self) -> Any:
@@ -75,35 +87,12 @@ class ToolInfo:
 
 
 @dataclass(frozen=True, slots=True)
-class PromptInfo:
-    """A prompt as the server described it, plus where it comes from and whether it passes the filters."""
-
-    server: str
-    name: str
-    raw: Mapping[str, Any] = field(repr=False)
-    decision: Decision = VISIBLE
+class PromptInfo(Offer):
+    """A prompt."""
 
     @property
     def id(self) -> str:
         return stable_id("p", self.server, self.name)
-
-    @property
-    def visible(self) -> bool:
-        return self.decision.visible
-
-    @property
-    def decided_by(self) -> str:
-        return str(self.decision)
-
-    @property
-    def title(self) -> str:
-        title = self.raw.get("title")
-        return title if isinstance(title, str) and title else self.name
-
-    @property
-    def description(self) -> str:
-        text = self.raw.get("description")
-        return text if isinstance(text, str) and text.strip() else f"{self.server} - {self.name}"
 
     @property
     def arguments(self) -> list[Mapping[str, Any]]:
