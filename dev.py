@@ -18,7 +18,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import IO
 
@@ -45,6 +44,7 @@ QT_LIBRARIES = {  # what the wheels do not bring, and the Debian package that ha
 INSTALL_LIMIT = 900.0  # seconds for one step that downloads
 CHECK_LIMIT = 300.0
 SUITE_LIMIT = 1500.0
+TOOK_TOO_LONG = 124
 Command = Sequence[str | Path]
 
 
@@ -55,17 +55,12 @@ class CannotGoOnError(Exception):
 # ------------------------------------------------------------------------------------------------ running things
 
 
-def run(
-    command: Command,
-    *,
-    limit: float,
-    env: Mapping[str, str] | None = None,
-    cwd: Path = ROOT,
-    output: IO[bytes] | None = None,
-) -> int:
-    """Run a command to its end and give back its exit status; at its limit (seconds) it is ended, with its children."""
+def start(
+    command: Command, *, env: Mapping[str, str] | None = None, cwd: Path = ROOT, output: IO[bytes] | None = None
+) -> subprocess.Popen[bytes]:
+    """Start a command in a process group of its own, without stdin; it prints where dev.py does, or to `output`."""
     sys.stdout.flush()
-    with subprocess.Popen(
+    return subprocess.Popen(
         [str(part) for part in command],
         cwd=cwd,
         env={**os.environ, **(env or {})},
@@ -73,19 +68,25 @@ def run(
         stdout=output,
         stderr=subprocess.STDOUT if output else None,
         start_new_session=os.name == "posix",
-    ) as process:
-        try:
-            return process.wait(limit)
-        except subprocess.TimeoutExpired:
-            print(f"dev.py: took longer than {limit:g} s: {command[0]}", file=sys.stderr)
-            return 124
-        finally:
-            if process.poll() is None:
-                end_tree(process)
+    )
+
+
+def run(command: Command, *, limit: float, env: Mapping[str, str] | None = None, cwd: Path = ROOT) -> int:
+    """Run a command to its end and give back its exit status; at its limit (seconds) it is ended, with its children."""
+    process = start(command, env=env, cwd=cwd)
+    try:
+        return process.wait(limit)
+    except subprocess.TimeoutExpired:
+        print(f"dev.py: took longer than {limit:g} s: {command[0]}", file=sys.stderr)
+        return TOOK_TOO_LONG
+    finally:
+        end_tree(process)
 
 
 def end_tree(process: subprocess.Popen[bytes]) -> None:
-    """End a process that `run` started, and what it started: politely, then not."""
+    """End a process that `start` started, and what it started: politely, then not."""
+    if process.poll() is not None:
+        return
     if os.name != "posix":
         process.kill()
         return
@@ -279,12 +280,29 @@ class Legs:
     def __init__(self) -> None:
         self.failed: list[str] = []
 
-    def run(self, name: str, command: Command, *, limit: float, env: Mapping[str, str] | None = None) -> None:
-        """Run one part, with what it prints and its wall time after it."""
-        start = time.monotonic()
-        with tempfile.TemporaryFile() as output:
-            status = run(command, limit=limit, env=env, output=output)
-            seconds = time.monotonic() - start
+    def run(self, parts: Mapping[str, Command], *, limit: float, env: Mapping[str, str] | None = None) -> None:
+        """Run parts side by side, each under its name. What one prints, and its wall time, come at its end."""
+        began = time.monotonic()
+        running: dict[str, tuple[subprocess.Popen[bytes], IO[bytes]]] = {}
+        try:
+            for name, command in parts.items():
+                file: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # closed by its report
+                running[name] = start(command, env=env, output=file), file
+            while running:
+                time.sleep(0.1)
+                seconds = time.monotonic() - began
+                for name, (process, output) in list(running.items()):
+                    status = process.poll() if seconds < limit else TOOK_TOO_LONG
+                    if status is not None:
+                        end_tree(process)
+                        self._report(name, status, seconds, output)
+                        del running[name]
+        finally:
+            for process, _ in running.values():
+                end_tree(process)
+
+    def _report(self, name: str, status: int, seconds: float, output: IO[bytes]) -> None:
+        with output:
             output.seek(0)
             said = output.read().decode(errors="replace").rstrip()
         if status:
@@ -317,7 +335,7 @@ def command_test(fast: bool, arguments: list[str]) -> int:
         print(f"--- FAILED: {name}", flush=True)
     print(f"--- whole suite on a desktop, {time.monotonic() - start:.0f} s after the start", flush=True)
     # Nothing is printed after it: pytest's summary is to be the last line.
-    suite = [python, "-m", "pytest", *(["-m", "not slow"] if fast else []), *arguments]
+    suite: Command = [python, "-m", "pytest", *(["-m", "not slow"] if fast else []), *arguments]
     session = {"DESK_TRAY": "sni", "DESK_NOTIFY": "log", "DESK_PY": str(python)}
     status = run(on_a_desktop(suite), limit=SUITE_LIMIT, env=session)
     return 1 if legs.failed else status
@@ -352,34 +370,35 @@ def need_npm_servers(python: Path) -> None:
 
 def check_sources(legs: Legs, venv: Path) -> None:
     """Lint, format, types and layers."""
-    legs.run("lint", [in_venv(venv, "ruff"), "check", "--quiet"], limit=CHECK_LIMIT)
-    legs.run("format", [in_venv(venv, "ruff"), "format", "--check", "--quiet"], limit=CHECK_LIMIT)
-    legs.run("types", [in_venv(venv, "mypy")], limit=CHECK_LIMIT)
-    legs.run("layers", [in_venv(venv, "lint-imports")], limit=CHECK_LIMIT)
+    parts: dict[str, Command] = {
+        "lint": [in_venv(venv, "ruff"), "check", "--quiet"],
+        "format": [in_venv(venv, "ruff"), "format", "--check", "--quiet"],
+        "types": [in_venv(venv, "mypy")],
+        "layers": [in_venv(venv, "lint-imports")],
+    }
+    legs.run(parts, limit=CHECK_LIMIT)
 
 
 def check_core(legs: Legs, python: Path) -> None:
     """The core's tests where Qt is not installed and, side by side, the engine's on the newest Python if it is here."""
-    newest = find_python(NEWEST)
-    without_qt = ["--ignore=tests/ui", "--ignore=tests/e2e"]
-    parts = [("core tests without Qt", ".venv-core", str(python), QT_PACKAGES, without_qt)]
-    on_newest = f"engine, unit and event-loop tests on Python {NEWEST[0]}.{NEWEST[1]}"
-    if newest is None:
-        print(f"--- {on_newest}: not run, there is none here", flush=True)
+    parts: dict[str, Command] = {}
+
+    def add(name: str, venv: str, base: str, without: Sequence[str], tests: Sequence[str]) -> None:
+        try:
+            interpreter = set_up(ROOT / venv, base, without=without)
+        except CannotGoOnError as error:
+            legs.fail(name, error)
+        else:
+            parts[name] = on_a_desktop([interpreter, "-m", "pytest", "-q", "-m", "not slow", *tests])
+
+    add("core tests without Qt", ".venv-core", str(python), QT_PACKAGES, ["--ignore=tests/ui", "--ignore=tests/e2e"])
+    name = f"engine, unit and event-loop tests on Python {NEWEST[0]}.{NEWEST[1]}"
+    if newest := find_python(NEWEST):
+        add(name, ".venv-newest", newest, (), ["tests/engine", "tests/unit", "tests/ui/test_event_loop.py"])
     else:
-        parts.append(
-            (on_newest, ".venv-newest", newest, (), ["tests/engine", "tests/unit", "tests/ui/test_event_loop.py"])
-        )
+        print(f"--- {name}: not run, there is none here", flush=True)
     session = {"DESK_TRAY": "none", "DESK_NOTIFY": "none", "DESK_A11Y": "0", "QT_QPA_PLATFORM": "offscreen"}
-    with ThreadPoolExecutor(len(parts)) as side_by_side:
-        for name, venv, base, without, tests in parts:
-            try:
-                interpreter = set_up(ROOT / venv, base, without=without)
-            except CannotGoOnError as error:
-                legs.fail(name, error)
-                continue
-            suite = on_a_desktop([interpreter, "-m", "pytest", "-q", "-m", "not slow", *tests])
-            side_by_side.submit(legs.run, name, suite, limit=SUITE_LIMIT, env=session)
+    legs.run(parts, limit=SUITE_LIMIT, env=session)
 
 
 def main() -> int:
@@ -400,6 +419,7 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what runs is ended
     try:
         sys.exit(main())
     except CannotGoOnError as error:

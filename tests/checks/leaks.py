@@ -16,7 +16,7 @@ import psutil
 import pytest
 
 PATIENCE = 3.0  # seconds that what was ended gets to be gone
-DESKTOP_SOCKETS = ("/bus", "at-spi", "X11-unix", "/dbus-")  # Qt opens these when it likes
+QT_OPENS = ("/bus", "at-spi", "X11-unix", "/dbus-", "/icon-theme.cache")  # when it likes, for good
 
 Inventory = dict[str, dict[object, str]]
 """Kind ("process", "thread", "file") to what there is of it: a key, and words for people."""
@@ -97,7 +97,7 @@ def _open_files() -> dict[object, str]:
         except OSError:  # the one that listdir itself had open
             continue
         words = f"{target} {_socket_ends(int(descriptor))}" if target.startswith("socket:") else target
-        if not any(mark in words for mark in DESKTOP_SOCKETS):
+        if not any(mark in words for mark in QT_OPENS):
             found[descriptor, target] = words
     return found
 
