@@ -15,7 +15,7 @@ import sys
 import gi
 
 gi.require_version("Atspi", "2.0")
-from gi.repository import Atspi, GLib
+from gi.repository import Atspi, GLib  # noqa: E402 - the versions must be named first
 
 CALL_LIMIT = 2000  # milliseconds for one call to the program
 MOST_OBJECTS = 4000
@@ -28,7 +28,8 @@ def program(pid: int) -> Atspi.Accessible:
     desktop.clear_cache()
     for place in range(desktop.get_child_count()):
         found = desktop.get_child_at_index(place)
-        if found is not None and found.get_process_id() == pid:
+        # Qt's desktop theme may bring GTK along, which puts a second, empty program on the bus.
+        if found is not None and found.get_process_id() == pid and found.get_toolkit_name() == "Qt":
             found.set_cache_mask(Atspi.Cache.NONE)  # events that would renew a cache are not read here
             return found
     raise LookupError(f"process {pid} is not on the accessibility bus")

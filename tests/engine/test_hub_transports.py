@@ -77,6 +77,25 @@ async def test_progress_reaches_the_caller(hub, transport):
         await one.cleanup()
 
 
+@pytest.mark.parametrize("transport", TRANSPORTS)
+async def test_a_cancelled_call_ends_at_the_server_too(hub, transport):
+    async with spec_over(transport, "patient") as spec:
+        one = hub(spec)
+        await one.init()
+        begun = asyncio.Event()
+
+        async def on_progress(*_):
+            begun.set()
+
+        call = asyncio.ensure_future(one.call_tool("a", "wait", on_progress=on_progress))
+        await asyncio.wait_for(begun.wait(), 20)
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        assert (await one.call_tool("a", "withdrawn", timeout=20)).text == "cancelled"
+        await one.cleanup()
+
+
 async def test_a_cancelled_call_tells_the_server_and_leaves_the_connection(hub):
     one = hub(npm_spec("everything", "server-everything"))
     await one.init()

@@ -60,11 +60,13 @@ class PatchbayClient(Client):
     Args:
         server: a `Launch` (our own stdio), a transport (HTTP), or an in-process `MCPServer` or `Server`.
         mode: "auto" probes for the newer protocol era first, "legacy" does not; else a protocol version of the newer.
+        restart: whether a process that ends on the probe is started again for the older era.
         hooks: who hears a process's pipes, for `Launch`; of an in-process server the traffic only.
         probe_limit: seconds of silence on the probe after which a command is taken for one of the older era.
         read_timeout: seconds for requests that have no limit of their own.
         on_list_changed: told "tools", "prompts" or "resources" when the server says that its list has changed. For
             servers of the newer era `watch_lists` must run too.
+        on_asked: told the method of each request that the server makes, whether it is answered or refused.
         on_process: awaited with each process right after its start, before anything is said to it.
         max_message: bytes of the largest message that is taken from a process.
         logging_callback, message_handler, sampling_callback, elicitation_callback, list_roots_callback: as for
@@ -80,11 +82,13 @@ class PatchbayClient(Client):
         server: Any,
         *,
         mode: str = "auto",
+        restart: bool = True,
         hooks: Hooks | None = None,
         probe_limit: float = PROBE_LIMIT,
         read_timeout: float = READ_TIMEOUT,
         max_message: int = MAX_MESSAGE,
         on_list_changed: Callable[[ListKind], None] | None = None,
+        on_asked: Callable[[str], None] = lambda _method: None,
         on_process: Callable[[StdioDispatcher], Awaitable[None]] | None = None,
         logging_callback: LoggingFnT | None = None,
         message_handler: MessageHandlerFnT | None = None,
@@ -95,11 +99,13 @@ class PatchbayClient(Client):
     ) -> None:
         self.dispatcher: StdioDispatcher | None = None
         self.restarted = False
+        self._restart = restart
         self._hooks = hooks or Hooks()
         self._max_message = max_message
         self._probe_limit = probe_limit if isinstance(server, Launch) else None
         self._on_list_changed = on_list_changed
         self._on_message = message_handler
+        self._on_asked = on_asked
         self._on_process = on_process
         super().__init__(
             server,
@@ -154,16 +160,20 @@ class PatchbayClient(Client):
 
     def _ended_on_probe(self, error: MCPError) -> bool:
         closed = error.code == types.CONNECTION_CLOSED and no_answer(error)
-        return closed and self.mode == "auto" and self.dispatcher is not None and not self.dispatcher.received
+        unheard = self.dispatcher is not None and not self.dispatcher.received
+        return closed and unheard and self._restart and self.mode == "auto"
 
     async def __aexit__(
         self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
     ) -> None:
-        """Disconnect; a process is ended with its tree. What the body raised comes out as it is."""
+        """Disconnect; a process is ended with its tree. What the body raised comes out as it is.
+
+        A task of the session that fails cancels the body; then its own error comes out.
+        """
         try:
             await super().__aexit__(exc_type, exc_val, exc_tb)
         except BaseExceptionGroup as group:
-            if exc_val is None:
+            if exc_val is None or isinstance(exc_val, asyncio.CancelledError):
                 raise _innermost(group) from None
 
     async def _connect_process(self, stack: AsyncExitStack, _mode: str, _raise: bool) -> Dispatcher[Any]:
@@ -178,7 +188,7 @@ class PatchbayClient(Client):
         return TappedDispatcher(await self._connect_server(stack, mode, raise_exceptions), self._hooks.on_traffic)
 
     async def _build_session(self, exit_stack: AsyncExitStack) -> ClientSession:
-        return PatchbaySession.take_over(await super()._build_session(exit_stack), self._probe_limit)
+        return PatchbaySession.take_over(await super()._build_session(exit_stack), self._probe_limit, self._on_asked)
 
     # ---- what was agreed on
     @property

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 import logging
-from collections import deque
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
-from mcp_patchbay.domain.catalog import PromptInfo, ResourceInfo, ToolInfo, ToolResult, prompt_infos, tool_infos
-from mcp_patchbay.domain.errors import PatchbayError
+from mcp_patchbay.domain.catalog import PromptInfo, ResourceInfo, ToolInfo, prompt_infos, tool_infos
 from mcp_patchbay.domain.events import (
-    CallFinished,
-    CallStarted,
     Event,
     ServerError,
     ServerStarted,
@@ -22,35 +17,34 @@ from mcp_patchbay.domain.events import (
     StateChanged,
     ToolsChanged,
 )
-from mcp_patchbay.domain.records import Call, Outcome
 from mcp_patchbay.domain.servers import InvalidServer, ServerSpec
 from mcp_patchbay.domain.state import ServerState, Snapshot, Step
 from mcp_patchbay.engine import failures, tasks, transitions
+from mcp_patchbay.engine.calls import Calls
 from mcp_patchbay.engine.eras import forget_era
-from mcp_patchbay.engine.opening import Opened, Opening, Ports
+from mcp_patchbay.engine.opening import Opening, Ports
 from mcp_patchbay.engine.recorder import Recorder
 from mcp_patchbay.engine.transitions import Broke, Connected, Ended, Expired, PauseOver, Proved, Unwanted, Wanted
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Callable
 
-    from mcp.shared.dispatcher import ProgressFnT
+    from mcp_patchbay.domain.errors import PatchbayError
+    from mcp_patchbay.engine.opened import Opened
 
 log = logging.getLogger(__name__)
-T = TypeVar("T")
 
 PING_EVERY = 30.0
 PING_LIMIT = 10.0
 CLOSE_LIMIT = 10.0
+REFUSALS_WAIT = 2.0
 RELIST_PAUSES = (0.25, 1.0, 3.0)
-"""Seconds: how often an idle server is asked for a sign of life, how long it may take, how long closing may take, and
-how long to wait between two listings when list_changed keeps coming."""
-MAX_IN_FLIGHT = 64
-LATENCIES_KEPT = 20
+"""Seconds: how often an idle server is asked for a sign of life, how long it may take, how long closing may take, how
+long a forgotten session is kept so that all calls on it can be refused, and how long to wait between two listings when
+list_changed keeps coming."""
 REST_STATES = frozenset({ServerState.STOPPED, ServerState.DISABLED})
 MOVING_STATES = frozenset({ServerState.CONNECTING, ServerState.STOPPING})
-
-_call_ids = itertools.count(1)
+LIVE_STATES = MOVING_STATES | {ServerState.READY}
 
 
 class Connection:
@@ -63,8 +57,10 @@ class Connection:
         self.transient = transient
         self.position = transitions.Position(ServerState.STOPPED if spec.enabled else ServerState.DISABLED)
         self.recorder = Recorder(lambda: self.spec.name, emit, ports.clock)
+        self.calls = Calls(self)
         self._ports = ports
         self._emit = emit
+        self._dies_in_both_eras = False
         self._since = ports.clock.time()
         self._retry_at: float | None = None
         self._owner: asyncio.Task[None] | None = None
@@ -79,11 +75,6 @@ class Connection:
         self._opened: Opened | None = None
         self._steps: tuple[Step, ...] = ()
         self._connect_ms: float | None = None
-        self._in_flight = asyncio.Semaphore(MAX_IN_FLIGHT)
-        self._running_calls = 0
-        self._calls = 0
-        self._call_errors = 0
-        self._latencies: deque[float] = deque(maxlen=LATENCIES_KEPT)
         self._publishing: asyncio.TimerHandle | None = None
         self._tools: tuple[ToolInfo, ...] = ()
         self._prompts: tuple[PromptInfo, ...] = ()
@@ -124,7 +115,7 @@ class Connection:
             output=opening.last_output if opening and self.state is ServerState.CONNECTING else "",
             steps=self._steps,
             transient=self.transient,
-            pid=opening.pid if opening else None,
+            pid=opening.pid if opening and self.state in LIVE_STATES else None,
             command=opening.command if opening else (),
             protocol=opened.protocol if opened else "",
             server_name=opened.server_name if opened else "",
@@ -136,11 +127,20 @@ class Connection:
             prompts_visible=sum(prompt.visible for prompt in self.prompts),
             prompts_total=len(self.prompts),
             resources=sum(not resource.template for resource in self.resources),
-            latencies=tuple(self._latencies),
-            calls=self._calls,
-            errors=self._call_errors,
+            latencies=tuple(self.calls.latencies),
+            calls=self.calls.total,
+            errors=self.calls.failed,
             connect_ms=self._connect_ms,
         )
+
+    def now(self) -> float:
+        """Unix time."""
+        return self._ports.clock.time()
+
+    @property
+    def wanted(self) -> bool:
+        """Whether it is to run: it does, is on its way there, or tried and failed."""
+        return self._wanted
 
     # ---- what others ask for
     def start(self) -> None:
@@ -148,7 +148,7 @@ class Connection:
         if isinstance(self.spec.target, InvalidServer) or self._closing:
             return
         self._wanted = True
-        if self._owner is None:
+        if self._owner is None or self._owner.done():
             self._owner = tasks.start(self._own(), name=f"server {self.spec.name}")
         self._feed(Wanted())
 
@@ -159,21 +159,30 @@ class Connection:
         await self._idle.wait()
         await self.until(lambda state: state is not ServerState.STOPPING)
 
-    async def restart(self) -> None:
-        """Stop it, then want it to run."""
-        await self.stop()
+    def restart(self) -> None:
+        """Want it to end and then to run again, with the settings that it has by then."""
+        self._wanted = False
+        self._feed(Unwanted(not self.spec.enabled))
         self.start()
+
+    def disown(self) -> None:
+        """Want it to end for good. It says so, and then nothing any more: its name may be another's soon."""
+        self._closing, self._wanted = True, False
+        self._feed(Unwanted(not self.spec.enabled))
+        self._emit = _to_nobody
+        self.recorder.close()
 
     async def close(self) -> None:
         """Stop it for good, and end the owner task. Bounded by the time that ending its processes may take."""
         self._closing = True
-        await self.stop()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(2 * CLOSE_LIMIT):
+                await self.stop()
         self._wake.set()
-        if self._owner is not None:
-            done, _ = await asyncio.wait([self._owner], timeout=CLOSE_LIMIT)
+        if (owner := self._owner) is not None:
+            done, _ = await asyncio.wait([owner], timeout=CLOSE_LIMIT)
             if not done:
-                await tasks.stop([self._owner], within=CLOSE_LIMIT)
-            self._owner = None
+                await tasks.stop([owner], within=CLOSE_LIMIT)
         if self._publishing is not None:
             self._publishing.cancel()
         self.recorder.close()
@@ -182,6 +191,8 @@ class Connection:
         """Take new settings that need no new connection: name, filters, time limits, description."""
         renamed, filtered = spec.name != self.spec.name, spec.filters != self.spec.filters
         self.spec = spec
+        if renamed and self._opening is not None:
+            self._opening.rename(spec.name)
         if renamed or filtered:
             self._tools = tool_infos(spec.name, [dict(tool.raw) for tool in self._tools], spec.filters.tools)
             self._prompts = prompt_infos(spec.name, [dict(p.raw) for p in self._prompts], spec.filters.prompts)
@@ -199,132 +210,82 @@ class Connection:
             await self._moved.wait()
         return self.state
 
-    # ---- calls
-    async def call_tool(
-        self, tool: str, arguments: Mapping[str, Any], *, timeout: float, on_progress: ProgressFnT | None
-    ) -> ToolResult:
-        """Call a tool whose name was checked. `timeout` is in seconds.
-
-        Raises:
-            TimedOutError, ProtocolError, ConnectionLostError, NotConnectedError
-        """
-        call = Call(next(_call_ids), self.spec.name, tool, self._ports.clock.time())
-        clock = asyncio.get_running_loop().time
-        self._emit(CallStarted(call))
-        outcome: Outcome = "cancelled"
-        began = clock()
-        self._running_calls += 1
-        try:
-            async with self._in_flight:
-                began = clock()
-                raw, warnings = await self._call_once_or_renewed(tool, arguments, timeout, on_progress)
-            result = ToolResult(raw, clock() - began, tuple(warnings))
-            outcome = "tool_error" if result.is_error else "ok"
-            self._latencies.append(result.seconds * 1000)
-            return result
-        except PatchbayError as error:
-            outcome = failures.call_outcome(error)
-            raise
-        finally:
-            self._running_calls -= 1
-            self._calls += 1
-            self._call_errors += outcome not in ("ok", "cancelled")
-            self._emit(CallFinished(replace(call, seconds=clock() - began, outcome=outcome)))
-            self._publish_soon()
-
-    async def _call_once_or_renewed(
-        self, tool: str, arguments: Mapping[str, Any], timeout: float, on_progress: ProgressFnT | None
-    ) -> tuple[Mapping[str, Any], list[str]]:
-        what = f"{self.spec.name}: {tool}"
-
-        def send(opened: Opened) -> Awaitable[tuple[Mapping[str, Any], list[str]]]:
-            return opened.client.call_tool_raw(tool, dict(arguments), timeout=timeout, on_progress=on_progress)
-
-        try:
-            return await self._request(what, send, timeout)
-        except failures.SessionExpired:
-            # The server forgot us and so never ran the call: once more in a new session, unseen by the caller.
-            await self.settled()
-        try:
-            return await self._request(what, send, timeout)
-        except failures.SessionExpired as twice:
-            raise twice.error from None
-
-    async def request(self, what: str, send: Callable[[Any], Awaitable[Any]], timeout: float | None = None) -> Any:
-        """Send another request through the client (prompts, resources, completion); errors as for `call_tool`."""
-        try:
-            return await self._request(what, lambda opened: send(opened.client), timeout)
-        except failures.SessionExpired as expired:
-            raise expired.error from None
-
-    async def _request(self, what: str, send: Callable[[Opened], Awaitable[T]], timeout: float | None) -> T:
-        opened = self.opened
-        if opened is None:
-            raise failures.not_connected(self.spec.name, self.state)
-        try:
-            return await send(opened)
-        except asyncio.CancelledError:
-            raise
-        except BaseException as raised:
-            expired = opened.session_lost(raised)
-            if expired and opened is self._opened:
-                self._lose(Expired())
-            error = failures.describe(raised, what, self._opening, timeout)
-            raise (failures.SessionExpired(error) if expired else error) from None
-
     # ---- the owner task
     async def _own(self) -> None:
         while not self._closing or self.state not in REST_STATES:
             if self.state is ServerState.CONNECTING:
                 await self._session()
-                continue
-            if self.state is ServerState.RETRYING and self._retry_at is not None:
-                seconds = max(0.0, self._retry_at - self._ports.clock.time())
-                if not await self._ports.clock.wait(self._wake, seconds):
-                    self._feed(PauseOver())
+            elif self.state is ServerState.STOPPING:
+                self._feed(Ended(not self.spec.enabled))
+                if self._wanted:
+                    self._feed(Wanted())
             else:
-                await self._wake.wait()
-            self._wake.clear()
+                await self._rest()
+
+    async def _rest(self) -> None:
+        """Wait until something happens, or the next try is due."""
+        if self.state is ServerState.RETRYING and self._retry_at is not None:
+            seconds = max(0.0, self._retry_at - self._ports.clock.time())
+            if not await self._ports.clock.wait(self._wake, seconds):
+                self._feed(PauseOver())
+        else:
+            await self._wake.wait()
+        self._wake.clear()
 
     async def _session(self) -> None:
         """One session from opening to closing. Ends with the position that follows from how it ended."""
         self._wake.clear()
         self._stale.clear()
         self._idle.clear()
-        stack = AsyncExitStack()
-        self._opening = opening = Opening(
+        self._opening = opening = self._new_opening()
+        interrupted = False
+        try:
+            async with asyncio.timeout(None) as closing, AsyncExitStack() as stack:
+                try:
+                    await self._open(opening, stack)
+                    await self._serve(opening)
+                except asyncio.CancelledError:
+                    interrupted = True
+                    raise
+                except BaseException as raised:
+                    self._broke(raised, opening)
+                finally:
+                    closing.reschedule(asyncio.get_running_loop().time() + CLOSE_LIMIT)
+        except asyncio.CancelledError:
+            raise
+        except BaseException as raised:
+            if interrupted:  # by a task of the session itself, which failed
+                self._broke(raised, opening)
+            log.debug("closing %s: %r", self.spec.name, raised)
+        finally:
+            self._opened = None
+            opening.ended()
+            self._idle.set()
+
+    def _new_opening(self) -> Opening:
+        if self.position.attempt == 1:
+            self._dies_in_both_eras = False
+        mode = ""
+        if self._dies_in_both_eras:
+            # What it would be needs one process, not two: a crash is no reason to start everything twice each time.
+            mode = "auto" if self.position.attempt % 2 else "legacy"
+        return Opening(
             self.spec,
             self._ports,
             self.recorder,
             on_moved=self._on_opening_moved,
             on_lost=self._on_session_lost,
             on_list_changed=self._stale.set,
+            single_mode=mode,
         )
-        try:
-            await self._open(opening, stack)
-            await self._serve(opening)
-        except asyncio.CancelledError:
-            raise
-        except BaseException as raised:
-            if self.state in (ServerState.CONNECTING, ServerState.READY):
-                self._lose(Broke(failures.describe(raised, self.spec.name, opening, opening.limit)))
-        finally:
-            self._opened = None
-            await self._close(stack)
-            opening.ended()
-            self._idle.set()
-        if self.state is ServerState.STOPPING:
-            self._feed(Ended(not self.spec.enabled))
-            if self._wanted:
-                self._feed(Wanted())
 
     async def _open(self, opening: Opening, stack: AsyncExitStack) -> None:
-        began = asyncio.get_running_loop().time()
-        async with self._ports.gate.place():
-            opened = await opening.open(stack)
-        self._connect_ms = (asyncio.get_running_loop().time() - began) * 1000
+        opened = await opening.open(stack)
         if self.state is not ServerState.CONNECTING:
             return
+        if opening.lost is not None:  # while the last list was being read
+            raise opening.lost
+        self._connect_ms = opening.seconds * 1000
         self._opened = opened
         self._take_lists(opened)
         self._feed(Connected())
@@ -333,26 +294,44 @@ class Connection:
         opened = self._opened
         if opened is None:
             return
-        children = [tasks.start(self._relist(opened), name=f"lists of {self.spec.name}")]
-        children += [tasks.start(work, name=f"watch {self.spec.name}") for work in opened.background()]
+        name = self.spec.name
+        children = [
+            tasks.start(self._relist(opened), name=f"lists of {name}"),
+            tasks.start(self._ping(opened, opening), name=f"pings of {name}"),
+            *(tasks.start(work, name=f"watch {name}") for work in opened.background()),
+        ]
         try:
             while self.state is ServerState.READY:
-                if await self._ports.clock.wait(self._wake, PING_EVERY):
-                    self._wake.clear()
-                elif not self._running_calls:  # a server that works on a call may be too busy to answer
-                    await opened.ping(PING_LIMIT)
-                    self._feed(Proved())
-                    self._publish()
+                await self._wake.wait()
+                self._wake.clear()
+            if self.state is ServerState.CONNECTING:
+                await opened.quiet(REFUSALS_WAIT)
         finally:
             await tasks.stop(children, within=CLOSE_LIMIT)
 
+    async def _ping(self, opened: Opened, opening: Opening) -> None:
+        """Ask for a sign of life now and then; silence is the end of the connection."""
+        never = asyncio.Event()
+        while True:
+            await self._ports.clock.wait(never, PING_EVERY)
+            if self.calls.running:  # a server that works on a call may be too busy to answer
+                continue
+            try:
+                await opened.ping(PING_LIMIT)
+            except Exception as raised:
+                if self.state is ServerState.READY:
+                    self._lose(Broke(failures.describe(raised, f"{self.spec.name}: ping", opening, PING_LIMIT)))
+                return
+            self._feed(Proved())
+            self._publish()
+
     async def _relist(self, opened: Opened) -> None:
         """List anew when the server says that something changed; bursts are merged, storms slowed down."""
-        pauses = iter(RELIST_PAUSES)
+        clock = asyncio.get_running_loop().time
+        pauses, rested = iter(RELIST_PAUSES), clock()
         while True:
-            quiet = not self._stale.is_set()
             await self._stale.wait()
-            if quiet:
+            if clock() - rested > RELIST_PAUSES[-1]:
                 pauses = iter(RELIST_PAUSES)
             self._stale.clear()
             try:
@@ -364,15 +343,7 @@ class Connection:
                 self._emit(ToolsChanged(self.spec.name))
                 self._publish()
             await asyncio.sleep(next(pauses, RELIST_PAUSES[-1]))
-
-    async def _close(self, stack: AsyncExitStack) -> None:
-        try:
-            async with asyncio.timeout(CLOSE_LIMIT):
-                await stack.aclose()
-        except asyncio.CancelledError:
-            raise
-        except BaseException as error:  # closing tells us nothing that matters any more
-            log.debug("closing %s: %r", self.spec.name, error)
+            rested = clock()
 
     # ---- changes of state
     def _feed(self, happened: transitions.Input) -> None:
@@ -408,6 +379,12 @@ class Connection:
             self._emit(ServerStarted(name))
             self._emit(ToolsChanged(name))
 
+    def _broke(self, raised: BaseException, opening: Opening) -> None:
+        """The session failed, unless it was being ended anyway."""
+        self._dies_in_both_eras |= opening.died_in_both_eras
+        if self.state in (ServerState.CONNECTING, ServerState.READY):
+            self._lose(Broke(failures.describe(raised, self.spec.name, opening, opening.limit)))
+
     def _lose(self, how: Broke | Expired) -> None:
         if isinstance(how, Broke) and self._opening is not None:
             if self.state is ServerState.CONNECTING:
@@ -429,15 +406,24 @@ class Connection:
         if self.state is ServerState.READY:
             self._lose(Broke(error))
 
+    def on_expired(self, opened: Opened) -> None:
+        """A request was refused: the server has forgotten this session."""
+        if opened is self.opened:
+            self._lose(Expired())
+
     def _on_opening_moved(self, opening: Opening) -> None:
         if opening is self._opening:
             self._steps = opening.steps()
-            self._publish_soon()
+            self.publish_soon()
+
+    def tell(self, event: Event) -> None:
+        """Let the listeners hear it."""
+        self._emit(event)
 
     def _publish(self) -> None:
         self._emit(StateChanged(self.snapshot()))
 
-    def _publish_soon(self) -> None:
+    def publish_soon(self) -> None:
         """For what changes often, such as call counts and a download's progress."""
         if self._publishing is None and not self._closing:
             self._publishing = asyncio.get_running_loop().call_later(0.05, self._publish_now)
@@ -445,3 +431,7 @@ class Connection:
     def _publish_now(self) -> None:
         self._publishing = None
         self._publish()
+
+
+def _to_nobody(_event: Event) -> None:
+    """What a deleted server still has to say."""

@@ -76,6 +76,9 @@ class ServerHub:
         self._listeners: list[Listener] = []
         self._initialised: asyncio.Task[None] | None = None
         self._paused: list[str] = []
+        self._over = False
+        self._checks: set[Connection] = set()
+        self._ending: set[asyncio.Task[None]] = set()
         for spec in specs:
             self._know(spec)
 
@@ -127,11 +130,14 @@ class ServerHub:
     async def init(self) -> None:
         """Start every enabled server, side by side, and wait until each is ready or is known not to be.
 
-        Idempotent; concurrent calls share one start. One bad server never stops the rest.
+        Idempotent; concurrent calls share one start. One bad server never stops the rest. Ended by `cleanup`, it
+        returns.
         """
+        if self._over:
+            return
         if self._initialised is None:
             self._initialised = tasks.start(self._start_all(), name="hub init")
-        await asyncio.shield(self._initialised)
+        await asyncio.wait([self._initialised])
 
     async def add_server(self, spec: ServerSpec, *, transient: bool = False, wait: bool = True) -> None:
         """Know another server and start it when it is enabled; with `wait`, until it is ready or known not to be.
@@ -163,8 +169,13 @@ class ServerHub:
             connection.apply(spec)
             return
         connection.apply(spec)
-        await connection.stop()
-        await self._start_if_due(connection, wait)
+        if spec.enabled and not spec.unconfirmed and not self._over:
+            connection.restart()
+            if wait:
+                await connection.settled()
+        else:
+            self._forget_pause(spec.name)
+            await connection.stop()
 
     async def rename_server(self, old: str, new: str) -> None:
         """Give a server another name; its connection stays.
@@ -185,16 +196,21 @@ class ServerHub:
             )
         names = [new if name == old else name for name in self._connections]
         self._connections = dict(zip(names, self._connections.values(), strict=True))
+        self._paused = [new if name == old else name for name in self._paused]
         self._emit(ServerRemoved(old))
         self._emit(ServerAdded(new))
         connection.apply(renamed(connection.spec, new))
 
     async def delete_server(self, name: str) -> None:
         """End a server and forget it. An unknown one is fine."""
-        connection = self._connections.pop(name, None)
-        if connection is not None:
-            self._emit(ServerRemoved(name))
-            await connection.close()
+        connection = self._connections.get(name)
+        if connection is None:
+            return
+        connection.disown()
+        del self._connections[name]
+        self._forget_pause(name)
+        self._emit(ServerRemoved(name))
+        await self._end(connection)
 
     async def set_server_active(self, name: str, on: bool, *, wait: bool = True) -> None:
         """Switch a server on (it starts) or off (it ends).
@@ -207,6 +223,7 @@ class ServerHub:
         if on:
             await self._start_if_due(connection, wait)
         else:
+            self._forget_pause(name)
             await connection.stop()
 
     async def start(self, name: str, *, wait: bool = True) -> None:
@@ -216,7 +233,8 @@ class ServerHub:
             NotFoundError: no such server.
         """
         connection = self._connection(name)
-        connection.start()
+        if not self._over:
+            connection.start()
         if wait:
             await connection.settled()
 
@@ -235,15 +253,14 @@ class ServerHub:
             NotFoundError: no such server.
         """
         connection = self._connection(name)
-        await connection.restart()
+        if not self._over:
+            connection.restart()
         if wait:
             await connection.settled()
 
     async def pause_all(self) -> None:
         """Stop every server that runs, for this run, and remember which; `resume` starts those again."""
-        running = [
-            n for n, c in self._connections.items() if c.state not in (ServerState.STOPPED, ServerState.DISABLED)
-        ]
+        running = [name for name, connection in self._connections.items() if connection.wanted]
         self._paused += [name for name in running if name not in self._paused]
         await asyncio.gather(*(self._connections[name].stop() for name in running))
 
@@ -266,20 +283,29 @@ class ServerHub:
         """
         ports = replace(self._ports, secrets=secrets or self._ports.secrets, memory=None, attempts=1)
         connection = Connection(spec, ports, lambda _event: None)
+        if self._over:
+            return CheckReport(connection.snapshot())
+        self._checks.add(connection)
         connection.start()
         try:
             await connection.until(lambda state: state is not ServerState.CONNECTING)
             return CheckReport(connection.snapshot(), connection.tools, connection.prompts)
         finally:
-            await connection.close()
+            self._checks.discard(connection)
+            await self._end(connection)
 
     async def cleanup(self) -> None:
-        """End every server: each process gone, each task ended, all STOPPED. Bounded in time."""
+        """End every server and every check: each process gone, each task ended, all STOPPED. Bounded in time.
+
+        Nothing starts any more after that.
+        """
+        self._over = True
         if self._initialised is not None:
             await tasks.stop([self._initialised], within=CLEANUP_LIMIT)
-        closing = [tasks.start(c.close(), name=f"close {c.spec.name}") for c in self._connections.values()]
-        if closing:
-            await asyncio.wait(closing, timeout=CLEANUP_LIMIT)
+        for connection in (*self._connections.values(), *self._checks):
+            self._begin_to_end(connection)
+        if self._ending:
+            await asyncio.wait(self._ending, timeout=CLEANUP_LIMIT)
 
     # ---- what they offer
     async def list_tools(self, name: str | None = None, *, include_hidden: bool = False) -> list[ToolInfo]:
@@ -325,7 +351,7 @@ class ServerHub:
             )
         self._refuse_blocked(info)
         limit = timeout or connection.spec.timeout or self.default_timeout
-        return await connection.call_tool(tool, arguments or {}, timeout=limit, on_progress=on_progress)
+        return await connection.calls.call_tool(tool, arguments or {}, timeout=limit, on_progress=on_progress)
 
     async def get_prompt(self, name: str, prompt: str, arguments: Mapping[str, str] | None = None) -> Mapping[str, Any]:
         """A prompt filled with arguments, as the server sent it; errors as for `call_tool`."""
@@ -366,11 +392,26 @@ class ServerHub:
         await asyncio.gather(*(self._start_if_due(connection, True) for connection in due))
 
     async def _start_if_due(self, connection: Connection, wait: bool) -> None:
-        if not connection.spec.enabled or connection.spec.unconfirmed:
+        if not connection.spec.enabled or connection.spec.unconfirmed or self._over:
             return
         connection.start()
         if wait:
             await connection.settled()
+
+    async def _end(self, connection: Connection) -> None:
+        """End a connection for good; also when the caller is cancelled."""
+        await asyncio.shield(self._begin_to_end(connection))
+
+    def _begin_to_end(self, connection: Connection) -> asyncio.Task[None]:
+        ending = tasks.start(connection.close(), name=f"close {connection.spec.name}")
+        self._ending.add(ending)
+        ending.add_done_callback(self._ending.discard)
+        return ending
+
+    def _forget_pause(self, name: str) -> None:
+        """Let `resume` leave a server alone that was switched off or deleted meanwhile."""
+        if name in self._paused:
+            self._paused.remove(name)
 
     async def _dump(self, connection: Connection, what: str, send: Callable[[Any], Any]) -> Mapping[str, Any]:
         limit = connection.spec.timeout or self.default_timeout
@@ -379,7 +420,7 @@ class ServerHub:
             async with asyncio.timeout(limit):
                 return await send(client)
 
-        result = await connection.request(what, bounded, limit)
+        result = await connection.calls.request(what, bounded, limit)
         return result if isinstance(result, dict) else result.model_dump(mode="json", by_alias=True, exclude_none=True)
 
     def _connection(self, name: str) -> Connection:

@@ -9,6 +9,7 @@ import anyio
 import anyio.abc
 from mcp.shared.dispatcher import run_notify_intercept
 from mcp.shared.exceptions import MCPError
+from mcp_types import CONNECTION_CLOSED
 
 from mcp_patchbay.engine.stdio.framing import encode
 
@@ -28,12 +29,16 @@ if TYPE_CHECKING:
 
 
 class TappedDispatcher:
-    """Passes everything on to `inner`, and tells `on_traffic` of each request, answer and notification."""
+    """Passes everything on to `inner`, and tells `on_traffic` of each request, answer and notification.
+
+    In memory a request runs in its caller's task, so that it would outlive the session: here it ends with it.
+    """
 
     def __init__(self, inner: Dispatcher[Any], on_traffic: Callable[[Direction, bytes], None]) -> None:
         self._inner = inner
         self._on_traffic = on_traffic
         self._ids = itertools.count(1)
+        self._under_way: set[anyio.CancelScope] = set()
 
     async def send_raw_request(
         self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None
@@ -41,12 +46,23 @@ class TappedDispatcher:
         request_id = next(self._ids)
         self._tell("out", id=request_id, method=method, params=params)
         try:
-            result = await self._inner.send_raw_request(method, params, opts)
+            result = await self._send_until_closed(method, params, opts)
         except MCPError as error:
             self._tell("in", id=request_id, error=error.error.model_dump(by_alias=True, exclude_none=True))
             raise
         self._tell("in", id=request_id, result=result)
         return result
+
+    async def _send_until_closed(
+        self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None
+    ) -> dict[str, Any]:
+        with anyio.CancelScope() as scope:
+            self._under_way.add(scope)
+            try:
+                return await self._inner.send_raw_request(method, params, opts)
+            finally:
+                self._under_way.discard(scope)
+        raise MCPError(CONNECTION_CLOSED, "Connection closed")
 
     async def notify(self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None) -> None:
         self._tell("out", method=method, params=params)
@@ -76,7 +92,11 @@ class TappedDispatcher:
             self._tell("in", method=method, params=params)
             return run_notify_intercept(on_notify_intercept, method, params)
 
-        await self._inner.run(answer, on_notify, hear, task_status=task_status)
+        try:
+            await self._inner.run(answer, on_notify, hear, task_status=task_status)
+        finally:
+            for scope in tuple(self._under_way):
+                scope.cancel()
 
     def _tell(self, direction: Direction, **fields: Any) -> None:
         message = {"jsonrpc": "2.0", **{key: value for key, value in fields.items() if value is not None}}

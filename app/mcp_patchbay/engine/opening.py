@@ -1,9 +1,10 @@
-"""One try to connect to a server, step by step, and what is known of the session that it opens."""
+"""One try to connect to a server, step by step."""
 
 from __future__ import annotations
 
 import asyncio
 import os
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -19,14 +20,16 @@ from mcp_patchbay.domain.servers import (
     HttpServer,
     ServerSpec,
     StdioServer,
+    renamed,
 )
 from mcp_patchbay.domain.state import Step
 from mcp_patchbay.engine import failures, orphans
-from mcp_patchbay.engine.client import PatchbayClient, ping
+from mcp_patchbay.engine.client import PatchbayClient
 from mcp_patchbay.engine.clock import Clock
 from mcp_patchbay.engine.eras import mode_for, remember_era
-from mcp_patchbay.engine.http import HttpTransport, http_transport, session_lost
+from mcp_patchbay.engine.http import HttpTransport, http_transport
 from mcp_patchbay.engine.interaction import interaction_callbacks
+from mcp_patchbay.engine.opened import Opened
 from mcp_patchbay.engine.session import no_answer
 from mcp_patchbay.engine.spawn.resolve import resolve
 from mcp_patchbay.engine.spawn.runners import package_runner
@@ -35,12 +38,10 @@ from mcp_patchbay.engine.stdio.process import Hooks, Launch
 from mcp_patchbay.engine.transitions import MAX_ATTEMPTS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Mapping
-    from contextlib import AsyncExitStack
+    from collections.abc import AsyncIterator, Callable, Mapping
 
     from mcp_patchbay.domain.ports import Builtins, Interaction, Memory, Secrets, Tokens
     from mcp_patchbay.engine.recorder import Recorder
-    from mcp_patchbay.engine.session import Listing, Raw
     from mcp_patchbay.engine.stdio.dispatcher import StdioDispatcher
 
 FIRST_DOWNLOAD = 300.0
@@ -69,63 +70,18 @@ class NoSecrets:
         return None
 
 
-class Opened:
-    """An open session: its client, what the server said of itself and what it offers."""
-
-    def __init__(self, client: PatchbayClient, transport: HttpTransport | None, recorder: Recorder) -> None:
-        info = client.server_info
-        self.client = client
-        self.protocol = client.protocol_version
-        self.server_name = (info.title or info.name) if info else ""
-        self.server_version = info.version if info else ""
-        self.instructions = client.instructions or ""
-        offered = client.server_capabilities.model_dump(exclude_none=True)
-        self.capabilities = tuple(sorted(offered))
-        self.tools: list[Raw] = []
-        self.prompts: list[Raw] = []
-        self.resources: list[Raw] = []
-        self.resource_templates: list[Raw] = []
-        self._transport = transport
-        self._recorder = recorder
-
-    async def list_all(self) -> None:
-        """List everything anew, all pages. What is odd about a list is noted in the log and costs that part only."""
-        self.tools = self._noted(await self.client.list_all_tools_raw())
-        self.prompts = self._noted(await self.client.list_all_prompts_raw())
-        self.resources = self._noted(await self.client.list_all_resources_raw())
-        self.resource_templates = self._noted(await self.client.list_all_resource_templates_raw())
-
-    async def ping(self, limit: float) -> None:
-        """Ask for a sign of life, within `limit` seconds; a second time before the server is taken for deaf."""
-        try:
-            await ping(self.client, limit)
-        except MCPError as error:
-            if error.code == CONNECTION_CLOSED:  # there is nobody left to be asked a second time
-                raise
-            await ping(self.client, limit)
-
-    def background(self) -> list[Coroutine[Any, Any, None]]:
-        """What must run beside the session: the subscription to list changes."""
-        return [self.client.watch_lists()]
-
-    def session_lost(self, raised: BaseException) -> bool:
-        """Whether the server forgot our session and so did not carry out the request."""
-        return self._transport is not None and session_lost(raised)
-
-    def _noted(self, listing: Listing) -> list[Raw]:
-        entries, notes = listing
-        for note in notes:
-            self._recorder.note("warning", note)
-        return entries
-
-
 class Opening:
     """One try: from the settings to a session with its first lists.
+
+    `single_mode` ("auto", "legacy" or nothing) is for a server that was seen to end in both protocol eras: one process
+    is started, in that mode, and no second one when it ends on the probe.
 
     Attributes:
         limit: seconds that this try may take; output renews it, up to `FIRST_DOWNLOAD`.
         last_output: the last line the server wrote so far, redacted.
         pid, command: the process, and the resolved command line with secrets masked.
+        seconds: how long connecting took, once it has.
+        lost: why the connection ended by itself, once it has.
     """
 
     def __init__(
@@ -137,22 +93,26 @@ class Opening:
         on_moved: Callable[[Opening], None],
         on_lost: Callable[[PatchbayError], None],
         on_list_changed: Callable[[], None],
+        single_mode: str = "",
     ) -> None:
         self.spec = spec
         self.limit = spec.connect_timeout or DEFAULT_CONNECT_TIMEOUT
+        self.seconds = 0.0
         self.last_output = ""
         self.pid: int | None = None
         self.command: tuple[str, ...] = ()
+        self.lost: PatchbayError | None = None
         self._ports = ports
         self._recorder = recorder
         self._on_moved = on_moved
         self._on_lost = on_lost
         self._on_list_changed = on_list_changed
+        self._single_mode = single_mode
         self._masks: tuple[str, ...] = ()
         self._stray = b""
         self._last_words = b""
         self._timeout: asyncio.Timeout | None = None
-        self._aborted = False
+        self._aborted = self._ran_out = self._connected = False
         self._latest = 0.0
         self._client: PatchbayClient | None = None
         self._transport: HttpTransport | None = None
@@ -169,39 +129,58 @@ class Opening:
         Raises:
             whatever went wrong; `failures.describe` puts it into words. TimeoutError also after `abort`.
         """
-        loop = asyncio.get_running_loop()
-        self._latest = loop.time() + max(self.limit, FIRST_DOWNLOAD)
-        async with asyncio.timeout(self.limit) as self._timeout:
-            if self._aborted:
-                raise TimeoutError
-            self._begin("settings")
-            target, self._masks = await resolve_target(
-                self.spec.target, self._ports.secrets or NoSecrets(), self._ports.environ
-            )
-            self._recorder.hide(self._masks)
-            self._done("settings")
-            server = await self._server(target)
-            self._client = PatchbayClient(
-                server,
-                mode=mode_for(self._ports.memory, self.spec, self._ports.clock.time()),
-                hooks=Hooks(
-                    on_traffic=self._recorder.message,
-                    on_noise=self._on_noise,
-                    on_stderr=self._on_stderr,
-                    on_output=self._renew,
-                ),
-                on_list_changed=lambda _kind: self._on_list_changed(),
-                on_process=self._on_process,
-                logging_callback=self._on_server_log,
-                **interaction_callbacks(self._ports.interaction, lambda: self.spec.name),
-            )
-            await self._connect(self._client, stack)
-            opened = Opened(self._client, self._transport, self._recorder)
-            self._begin("lists")
-            await opened.list_all()
-            self._done("lists", _counted(opened))
-        self._timeout = None
-        remember_era(self._ports.memory, self.spec, self._client, self._ports.clock.time())
+        async with AsyncExitStack() as start:
+            async with self._limited(None):
+                await start.enter_async_context(self._ports.gate.place())
+            began = asyncio.get_running_loop().time()
+            self._latest = began + max(self.limit, FIRST_DOWNLOAD)
+            async with self._limited(self.limit):
+                opened = await self._steps_to_session(stack)
+        self._connected, self.seconds = True, asyncio.get_running_loop().time() - began
+        remember_era(self._ports.memory, self.spec, opened.client, self._ports.clock.time())
+        return opened
+
+    @asynccontextmanager
+    async def _limited(self, seconds: float | None) -> AsyncIterator[None]:
+        """A part of the way that `abort` ends at once, and that time ends after `seconds`."""
+        if self._aborted:
+            raise TimeoutError
+        try:
+            async with asyncio.timeout(seconds) as self._timeout:
+                yield
+        finally:
+            self._ran_out = self._timeout is not None and self._timeout.expired()
+            self._timeout = None  # a limit that is over can be moved no more, and output goes on coming
+
+    async def _steps_to_session(self, stack: AsyncExitStack) -> Opened:
+        self._begin("settings")
+        target, self._masks = await resolve_target(
+            self.spec.target, self._ports.secrets or NoSecrets(), self._ports.environ
+        )
+        self._recorder.hide(self._masks)
+        self._done("settings")
+        server = await self._server(target)
+        self._client = client = PatchbayClient(
+            server,
+            mode=self._single_mode or mode_for(self._ports.memory, self.spec, self._ports.clock.time()),
+            restart=not self._single_mode,
+            hooks=Hooks(
+                on_traffic=self._recorder.message,
+                on_noise=self._on_noise,
+                on_stderr=self._on_stderr,
+                on_output=self._renew,
+            ),
+            on_list_changed=lambda _kind: self._on_list_changed(),
+            on_asked=self._on_asked,
+            on_process=self._on_process,
+            logging_callback=self._on_server_log,
+            **interaction_callbacks(self._ports.interaction, lambda: self.spec.name),
+        )
+        await self._connect(client, stack)
+        opened = Opened(client, self._transport, self._recorder, self)
+        self._begin("lists")
+        await opened.list_all()
+        self._done("lists", _counted(opened))
         return opened
 
     def abort(self) -> None:
@@ -209,6 +188,16 @@ class Opening:
         self._aborted = True
         if self._timeout is not None and not self._timeout.expired():
             self._timeout.reschedule(asyncio.get_running_loop().time())
+
+    def rename(self, name: str) -> None:
+        """The server has another name now."""
+        self.spec = renamed(self.spec, name)
+
+    @property
+    def died_in_both_eras(self) -> bool:
+        """Whether the process ended on the probe, and the one that was started again had not a word for us either."""
+        client = self._client
+        return client is not None and client.restarted and not (client.dispatcher and client.dispatcher.received)
 
     def ended(self) -> None:
         """The session is closed and the process gone."""
@@ -225,7 +214,7 @@ class Opening:
                 target.type,
                 target.headers,
                 on_traffic=self._recorder.message,
-                on_eof=self._on_lost,
+                on_eof=self._lose,
                 connect_timeout=self.limit,
                 shown_as=self.spec.target.summary(),
             )
@@ -264,7 +253,7 @@ class Opening:
         self._begin(first)
         await stack.enter_async_context(client)
         if client.dispatcher is not None:
-            client.dispatcher.ended.add_done_callback(lambda _ended: self._on_lost(self._exit_error()))
+            client.dispatcher.ended.add_done_callback(lambda _ended: self._lose(self._exit_error()))
             if self._ports.memory is not None:
                 self._ports.memory.remember("started", self.spec.id, True)
         elif self._transport is not None:
@@ -284,7 +273,7 @@ class Opening:
         """Say what failed, where the process or the transport knows more than the exceptions do."""
         cause = causes[0]
         process = self._client.dispatcher if self._client else None
-        if isinstance(cause, TimeoutError) and self._timeout is not None and self._timeout.expired():
+        if isinstance(cause, TimeoutError) and self._ran_out:
             if self._stray:
                 return failures.not_mcp(limit or self.limit, self._shown(self._stray))
             return failures.silent(limit or self.limit)
@@ -292,13 +281,15 @@ class Opening:
             return self._exit_error()
         if isinstance(cause, OSError | ValueError) and self._steps.get("process", _NONE).kind == "running":
             return failures.not_started(self.spec.target.summary(), cause)
-        if self._transport is not None and self._timeout is None:
+        if self._transport is None:
+            return None
+        if self._connected or isinstance(cause, TimeoutError | MCPError):
             return self._transport.failure_of(cause)
-        if self._transport is not None and not isinstance(cause, TimeoutError | MCPError):
-            return self._transport.describe(cause)
-        if self._transport is not None:
-            return self._transport.failure_of(cause)
-        return None
+        return self._transport.describe(cause)
+
+    def _lose(self, error: PatchbayError) -> None:
+        self.lost = self.lost or error
+        self._on_lost(error)
 
     def fail_step(self) -> None:
         """Mark the step that was under way, or the process of a ready server, as the one that failed."""
@@ -331,6 +322,10 @@ class Opening:
         text = params.data if isinstance(params.data, str) else str(params.data)
         logger = f"{params.logger}: " if params.logger else ""
         self._recorder.line("server", params.level, (logger + text).encode("utf-8", "replace"))
+
+    def _on_asked(self, method: str) -> None:
+        if method != "ping":
+            self._recorder.note("info", f"The server asked for {method}")
 
     def _show_output(self, line: bytes) -> None:
         if self._timeout is not None and line.strip():

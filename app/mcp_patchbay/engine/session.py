@@ -16,7 +16,7 @@ from mcp_patchbay.engine.stdio.dispatcher import StdioDispatcher
 from mcp_patchbay.engine.stdio.pending import Deadlines, Pending
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from mcp.shared.dispatcher import CallOptions, DispatchContext, ProgressFnT
     from mcp.shared.transport_context import TransportContext
@@ -44,16 +44,21 @@ class PatchbaySession(ClientSession):
     _probe_limit: float | None
     _calls: dict[object, Pending]
     _deadlines: Deadlines
+    _on_asked: Callable[[str], None]
 
     @classmethod
-    def take_over(cls, session: ClientSession, probe_limit: float | None) -> PatchbaySession:
+    def take_over(
+        cls, session: ClientSession, probe_limit: float | None, on_asked: Callable[[str], None]
+    ) -> PatchbaySession:
         """Give our class to a session that was not entered yet: the same state and more methods.
 
         `probe_limit` is how many seconds a server may be silent on `server/discover`; None leaves it to the SDK (10 s).
+        `on_asked` hears the method of each request of the server.
         """
         session.__class__ = cls
         ours = cast("PatchbaySession", session)
         ours.probe_timed_out, ours._probe_limit, ours._calls = False, probe_limit, {}
+        ours._on_asked = on_asked
         ours._deadlines = Deadlines(asyncio.get_running_loop(), ours._calls)
         return ours
 
@@ -134,6 +139,7 @@ class PatchbaySession(ClientSession):
         self, dctx: DispatchContext[TransportContext], method: str, params: Mapping[str, Any] | None
     ) -> Raw:
         """The SDK's answering of the server's questions; meanwhile the clock of our calls stands still."""
+        self._on_asked(method)
         release = self._deadlines.hold()
         try:
             return await super()._on_request(dctx, method, params)
@@ -142,7 +148,9 @@ class PatchbaySession(ClientSession):
 
     # ---- lists
     async def list_all_tools_raw(self) -> Listing:
-        """All tools of all pages. An odd tool is left out with a note.
+        """All tools of all pages. One with an odd schema is kept, with a note; one without a name is left out.
+
+        Left out too, as 2026-07-28 demands it, is a tool of that era with an invalid x-mcp-header.
 
         Raises:
             MCPError: the server's error, or no answer. "Method not found" is an empty list.
@@ -151,11 +159,11 @@ class PatchbaySession(ClientSession):
         tools, headers = [], {}
         for tool in entries:
             name = tool["name"]
-            if not isinstance(tool.get("inputSchema"), dict):
-                notes.append(f"The tool {name!r} was left out: its inputSchema is not an object")
-                continue
-            if self.modern:
-                problem, headers[name] = _header_map(tool["inputSchema"])
+            schema = tool.get("inputSchema")
+            if not isinstance(schema, dict):
+                notes.append(f"The tool {name!r} has an inputSchema that is not an object")
+            elif self.modern:
+                problem, headers[name] = _header_map(schema)
                 if problem:
                     notes.append(f"The tool {name!r} was left out: {problem}")
                     continue
@@ -308,8 +316,8 @@ def _header_map(schema: Raw) -> tuple[str, dict[tuple[str, ...], str]]:
         if (reason := find_invalid_x_mcp_header(schema)) is not None:
             return f"invalid x-mcp-header ({reason})", {}
         return "", x_mcp_header_map(schema)
-    except Exception as error:  # a schema of the server's making may fail in any way
-        return f"its inputSchema cannot be read ({error})", {}
+    except Exception:  # a schema of the server's making may fail in any way; then it holds no marks to be read
+        return "", {}
 
 
 def _same(a: Raw | None, b: Raw | None) -> bool:

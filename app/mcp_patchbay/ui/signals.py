@@ -13,9 +13,7 @@ from PySide6.QtGui import QGuiApplication, QSessionManager
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-ENDING = tuple(
-    getattr(signal, name) for name in ("SIGTERM", "SIGINT", "SIGHUP", "SIGBREAK") if hasattr(signal, name)
-)
+ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGINT", "SIGHUP", "SIGBREAK") if hasattr(signal, name))
 
 
 class EndingSignals(QObject):

@@ -47,16 +47,17 @@ async def test_odd_schemas_cost_nobody_and_what_is_no_tool_costs_only_itself():
         listing = await server.client.list_all_tools_raw()
         assert names(listing) == [
             *("good", "bool_prop", "no_properties", "empty_schema", "props_is_list", "props_null"),
-            *("type_list", "bad_ref", "remote_ref", "big_enum"),
+            *("type_list", "bad_ref", "remote_ref", "big_enum", "listed"),
         ]
         assert listing[1] == [
             "tools/list: an entry without name was left out",
             "tools/list: an entry without name was left out",
             "tools/list: an entry that is not an object was left out",
             "tools/list: 1 entries were listed twice",
-            "The tool 'listed' was left out: its inputSchema is not an object",
+            "The tool 'listed' has an inputSchema that is not an object",
         ]
         assert await server.call("good", {"a": None}) == '{"a": null}'
+        assert await server.call("listed", {"raw": 1}) == '{"raw": 1}'
 
 
 async def test_lists_that_are_declared_but_not_served_are_empty_with_a_note():

@@ -1,0 +1,5 @@
+"""Shakes hands, and then never lists its tools."""
+
+import mini
+
+mini.serve(over={"tools/list": lambda _message: None})
