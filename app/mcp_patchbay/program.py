@@ -34,6 +34,7 @@ from mcp_patchbay.ui.tray import Tray
 from mcp_patchbay.ui.workspace import Workspace
 
 if TYPE_CHECKING:
+    from collections.abc import Coroutine
     from pathlib import Path
 
     from mcp_patchbay.domain.drafts import Kind
@@ -171,19 +172,23 @@ class Program(QObject):
             self.tray.shut()
         try:
             async with asyncio.timeout(CLEANUP_LIMIT):
-                if self.playground is not None:
-                    await self.playground.shut()
-                if hasattr(self, "window"):
-                    await self.window.shut()
-                await tasks.stop(self._background, within=1.0)
-                if self.hub is not None:
-                    await self.hub.cleanup()
-                await self.workspace.finish()
+                # Side by side: a server that ignores its end takes seconds, and a dialog may hold the window.
+                await asyncio.gather(*self._ends())
         except TimeoutError:
             log.warning("not everything had ended after %g s", CLEANUP_LIMIT)
         self.workspace.secrets.close()
         await self.settings.close()
         await self.memory.close()
+
+    def _ends(self) -> list[Coroutine[Any, Any, None]]:
+        ends = [tasks.stop(self._background, within=1.0), self.workspace.finish()]
+        if self.playground is not None:
+            ends.append(self.playground.shut())
+        if hasattr(self, "window"):
+            ends.append(self.window.shut())
+        if self.hub is not None:
+            ends.append(self.hub.cleanup())
+        return ends
 
     # ---- wiring
     def _connect(self) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+import re
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from mcp.shared.exceptions import MCPError
 from mcp_types import REQUEST_TIMEOUT
@@ -20,10 +21,14 @@ from mcp_patchbay.domain.messages import message
 from mcp_patchbay.engine.session import no_answer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from mcp_patchbay.domain.state import ServerState
-    from mcp_patchbay.engine.opening import Opening
+
+
+LAST_LINES = 40
+"""Lines of stderr among which the reason of an exit is looked for."""
+_REASON = re.compile(rb"^\W*[\w.]*(error|exception|fatal|panic)\b", re.IGNORECASE)
 
 
 class SessionExpired(Exception):  # noqa: N818 - a signal between two layers of ours, never seen outside
@@ -34,8 +39,14 @@ class SessionExpired(Exception):  # noqa: N818 - a signal between two layers of 
         self.error = error
 
 
+class Explainer(Protocol):
+    """A connection that knows more than its exceptions do."""
+
+    def explain(self, causes: list[BaseException], limit: float | None) -> PatchbayError | None: ...
+
+
 def describe(
-    raised: BaseException, what: str, opening: Opening | None = None, limit: float | None = None
+    raised: BaseException, what: str, opening: Explainer | None = None, limit: float | None = None
 ) -> PatchbayError:
     """Put an exception into words.
 
@@ -108,6 +119,14 @@ def silent(limit: float) -> TimedOutError:
     return TimedOutError(
         message("error.timeout.title"), message("error.silent", seconds=limit), message("error.silent.hint")
     )
+
+
+def last_words(lines: Sequence[bytes]) -> bytes:
+    """The line that says most about why a process ended: the last one that names an error, else the last one.
+
+    Node writes its stack and its version after the error, so that its very last line says nothing.
+    """
+    return next((line for line in reversed(lines) if _REASON.match(line)), lines[-1] if lines else b"")
 
 
 def timed_out(what: str, limit: float | None) -> TimedOutError:

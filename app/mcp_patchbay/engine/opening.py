@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections import deque
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -110,7 +111,7 @@ class Opening:
         self._single_mode = single_mode
         self._masks: tuple[str, ...] = ()
         self._stray = b""
-        self._last_words = b""
+        self._last_lines: deque[bytes] = deque(maxlen=failures.LAST_LINES)
         self._timeout: asyncio.Timeout | None = None
         self._aborted = self._ran_out = self._connected = False
         self._latest = 0.0
@@ -304,7 +305,7 @@ class Opening:
         process = self._client.dispatcher if self._client else None
         if process is None or process.returncode is None:
             return failures.connection_closed()
-        return failures.process_exited(process.returncode, self._shown(self._last_words))
+        return failures.process_exited(process.returncode, self._shown(failures.last_words(self._last_lines)))
 
     # ---- what the server says
     def _on_noise(self, line: bytes) -> None:
@@ -314,7 +315,7 @@ class Opening:
 
     def _on_stderr(self, line: bytes) -> None:
         if line.strip():
-            self._last_words = line
+            self._last_lines.append(line)
         self._recorder.line("stderr", "info", line)
         self._show_output(line)
 
