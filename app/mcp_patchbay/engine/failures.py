@@ -121,11 +121,17 @@ def silent(limit: float) -> TimedOutError:
     )
 
 
+_NPM = re.compile(rb"npm (?:error|ERR!) (?!code\b|errno\b|syscall\b|path\b)\S")
+
+
 def last_words(lines: Sequence[bytes]) -> bytes:
     """The line that says most about why a process ended: the last one that names an error, else the last one.
 
-    Node writes its stack and its version after the error, so that its very last line says nothing.
+    Node writes its stack and its version after the error, so that its very last line says nothing; npm says the reason
+    first and advice after it.
     """
+    if (from_npm := next((line for line in lines if _NPM.match(line)), None)) is not None:
+        return from_npm
     return next((line for line in reversed(lines) if _REASON.match(line)), lines[-1] if lines else b"")
 
 

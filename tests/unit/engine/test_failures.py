@@ -28,7 +28,10 @@ ModuleNotFoundError: No module named 'mcp'"""
         (PYTHON, b"ModuleNotFoundError: No module named 'mcp'"),
         (b"reading the config\nfatal: no config", b"fatal: no config"),
         (b"cannot start: the database is locked", b"cannot start: the database is locked"),
-        (b"npm error code E404\nnpm error 404 Not Found", b"npm error 404 Not Found"),
+        (
+            b"npm error code E404\nnpm error 404 Not Found - GET it\nnpm error 404\nnpm error A complete log of this run is",
+            b"npm error 404 Not Found - GET it",
+        ),
     ],
 )
 def test_the_last_words_are_the_line_that_names_the_error(output: bytes, said: bytes) -> None:
