@@ -26,6 +26,7 @@ from mcp_patchbay.stores.settings import SettingsFile
 from mcp_patchbay.stores.tokens import KeyringTokens
 from mcp_patchbay.ui import app_log, event_loop, theme
 from mcp_patchbay.ui.bridge import EngineBridge
+from mcp_patchbay.ui.icons import app_icon
 from mcp_patchbay.ui.instance import SingleInstance
 from mcp_patchbay.ui.main_window import MainWindow
 from mcp_patchbay.ui.signals import EndingSignals
@@ -58,6 +59,7 @@ def run_program(*, hidden: bool = False, debug: bool = False, config: Path | Non
     app.setApplicationDisplayName("Patchbay")
     app.setApplicationVersion(__version__)
     app.setDesktopFileName("mcp-patchbay")
+    app.setWindowIcon(app_icon())
     app.setQuitOnLastWindowClosed(False)
     instance = SingleInstance(paths.state)
     match instance.claim(["--hidden"] if hidden else []):

@@ -29,7 +29,7 @@ ModuleNotFoundError: No module named 'mcp'"""
         (b"reading the config\nfatal: no config", b"fatal: no config"),
         (b"cannot start: the database is locked", b"cannot start: the database is locked"),
         (
-            b"npm error code E404\nnpm error 404 Not Found - GET it\nnpm error 404\nnpm error A complete log of this run is",
+            b"npm error code E404\nnpm error 404 Not Found - GET it\nnpm error 404\nnpm error A complete log",
             b"npm error 404 Not Found - GET it",
         ),
     ],

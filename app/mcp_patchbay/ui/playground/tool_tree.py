@@ -152,8 +152,8 @@ class ToolTree(QWidget):
         self.view.setExpandsOnDoubleClick(False)
         self.view.setAccessibleName(self.tr("Tools by server"))
         self.view.clicked.connect(self.on_row_clicked)
-        self.view.expanded.connect(lambda index: self.filter.setData(index, True, Role.EXPANDED))
-        self.view.collapsed.connect(lambda index: self.filter.setData(index, False, Role.EXPANDED))
+        self.view.expanded.connect(lambda index: self._note_expanded(index, True))
+        self.view.collapsed.connect(lambda index: self._note_expanded(index, False))
         self.view.selectionModel().currentChanged.connect(self.on_current_changed)
         self._left_out = label("", 12, role="dim", wrap=True)
         self._left_out_line = holder(hbox(icon_label("circle-info", "dim", 13), (self._left_out, 1), spacing=6))
@@ -217,6 +217,10 @@ class ToolTree(QWidget):
         self._left_out.setText(text)
         self._left_out.setToolTip(tooltip("\n".join(names)))
         self._left_out_line.setVisible(bool(text))
+
+    def _note_expanded(self, index: QModelIndex, expanded: bool) -> None:
+        if not index.parent().isValid():  # expandAll tells of tools too, which have nothing to expand
+            self.filter.setData(index, expanded, Role.EXPANDED)
 
     def on_search_changed(self, text: str) -> None:
         with self._keeping_choice():
