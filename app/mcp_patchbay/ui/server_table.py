@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QItemSelectionModel, QPersistentModelIndex, Qt, Signal
+from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QMenu
 
+from mcp_patchbay.ui import theme
 from mcp_patchbay.ui.delegates import (
     LatencyDelegate,
     MessageDelegate,
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from PySide6.QtCore import QByteArray, QModelIndex, QPoint
-    from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent
+    from PySide6.QtGui import QKeyEvent, QMouseEvent, QPaintEvent, QResizeEvent
 
     from mcp_patchbay.domain.state import Snapshot
 
@@ -240,6 +242,16 @@ class ServerTable(Table):
             self._flip()
         else:
             super().keyPressEvent(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if self.model_of_servers.rowCount() and not self.sorted.rowCount():
+            with QPainter(self.viewport()) as painter:
+                painter.setFont(theme.font(13))
+                painter.setPen(theme.color("dim"))
+                painter.drawText(
+                    self.viewport().rect(), Qt.AlignmentFlag.AlignCenter, self.tr("No server matches the search.")
+                )
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

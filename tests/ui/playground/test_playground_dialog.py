@@ -123,6 +123,17 @@ async def test_progress_is_shown_and_cancel_reaches_the_server(playground, tool_
     assert playground.run_button.isEnabled()
 
 
+async def test_escape_gives_up_a_running_call_and_then_closes_the_window(playground, tool_server, qwait) -> None:
+    await choose(playground, "slow", qwait)
+    playground.run_button.click()
+    QTest.keyClick(playground, Qt.Key.Key_Escape)
+    await qwait.until(lambda: playground._current.end is not None)
+    assert playground._current.end.outcome == "cancelled"
+    assert playground.isVisible()
+    QTest.keyClick(playground, Qt.Key.Key_Escape)
+    assert not playground.isVisible()
+
+
 async def test_another_tool_can_be_used_while_one_runs(playground, tool_server, qwait) -> None:
     await choose(playground, "slow", qwait)
     playground.run_button.click()

@@ -40,6 +40,7 @@ class RunningCall(QObject):
         self._hub = hub
         self._began = time.monotonic()
         self.task = tasks.start(self._run(), name=f"playground: {server}: {tool}")
+        self.task.add_done_callback(self._on_task_ended)
 
     @property
     def seconds(self) -> float:
@@ -58,16 +59,17 @@ class RunningCall(QObject):
         self.is_cancelled = True
         self.task.cancel()
 
-    async def _run(self) -> None:
+    async def _run(self) -> CallEnd:
         result, failure = None, None
         try:
             result = await self._hub.call_tool(self.server, self.tool, self.arguments, on_progress=self._on_progress)
-        except asyncio.CancelledError:
-            self.ended.emit(CallEnd(self.arguments, self.seconds))
-            raise
         except Exception as error:  # every failure is shown to the person who made the call
             failure = error
-        self.ended.emit(CallEnd(self.arguments, self.seconds, result, failure))
+        return CallEnd(self.arguments, self.seconds, result, failure)
+
+    def _on_task_ended(self, task: asyncio.Task[CallEnd]) -> None:
+        """A callback, because a task that is cancelled before its first step runs no `except`."""
+        self.ended.emit(CallEnd(self.arguments, self.seconds) if task.cancelled() else task.result())
 
     async def _on_progress(self, progress: float, total: float | None, message: str | None) -> None:
         self.progress, self.total = progress, total

@@ -342,6 +342,13 @@ class PlaygroundDialog(QDialog):
             for name, splitter in self._splitters.items():
                 self._settings.setValue(f"playground/{name}", splitter.saveState())
 
+    def reject(self) -> None:
+        """Escape gives up the call that is running; without one it closes the window."""
+        if self._current is not None and self._current.call is not None:
+            self.on_cancel()
+        else:
+            super().reject()
+
     def hideEvent(self, event: QHideEvent) -> None:
         self._remember()
         super().hideEvent(event)
