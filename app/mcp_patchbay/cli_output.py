@@ -72,7 +72,7 @@ def _check(console: Console, answer: Mapping[str, Any]) -> None:
             plain(server["transport"]),
             plain(f"{server['tools']} / {server['tools_total']}" if ready else "–"),
             plain(f"{server['connect_ms']:.0f} ms" if ready and server["connect_ms"] is not None else "–"),
-            plain("" if ready else health["summary"]),
+            plain("" if ready else "\n".join(filter(None, (health["summary"], health["detail"])))),
         )
     _print_table(console, table, "No servers to check.")
 

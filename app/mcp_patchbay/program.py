@@ -52,10 +52,11 @@ CLEANUP_LIMIT = 4.5
 
 def run_program(*, hidden: bool = False, debug: bool = False, config: Path | None = None) -> int:
     """Run the program until its user quits; the exit status. A second start raises the first one's window."""
+    leave_imports_alone()
     paths = Paths(config)
     paths.create()
-    app = QApplication(sys.argv[:1])
-    app.setApplicationName("patchbay")
+    app = QApplication(["mcp-patchbay"])  # what window managers know it by
+    app.setApplicationName("Patchbay")  # what notification daemons call it
     app.setApplicationDisplayName("Patchbay")
     app.setApplicationVersion(__version__)
     app.setDesktopFileName("mcp-patchbay")
@@ -72,6 +73,18 @@ def run_program(*, hidden: bool = False, debug: bool = False, config: Path | Non
         return event_loop.run(Program(app, paths, instance, debug=debug).run(hidden=hidden), app)
     finally:
         instance.release()
+
+
+def leave_imports_alone() -> None:
+    """Keep PySide from reading the source of every module that is imported from now on.
+
+    It looks whether they use its features, which nothing here does. In a thread beside the main one it misses some
+    modules and comes to others too early; asking a half imported pydantic then makes the import of mcp fail, once in
+    some dozen starts.
+    """
+    feature = sys.modules.get("shibokensupport.feature")
+    if feature is not None:
+        vars(feature)["_mod_uses_pyside"] = lambda _module: False
 
 
 class Program(QObject):

@@ -88,6 +88,12 @@ class TrayHand:
         value = call(self._bus, WATCHER, WATCHER_PATH, PROPERTIES, "Get", "ss", name)[0][1]
         return [(owner, "/" + path) for owner, _, path in (item.partition("/") for item in value)]
 
+    def pid(self, item: Item) -> int:
+        """The process whose icon it is."""
+        bus = "org.freedesktop.DBus"
+        said = call(self._bus, bus, "/org/freedesktop/DBus", bus, "GetConnectionUnixProcessID", "s", (item[0],))
+        return int(said[0])
+
     def properties(self, item: Item) -> dict[str, Any]:
         """What an icon says of itself; of pictures only (width, height, bytes)."""
         said = call(self._bus, *item, PROPERTIES, "GetAll", "s", (ITEM,))[0]

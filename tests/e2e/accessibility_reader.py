@@ -66,11 +66,12 @@ def described(accessible: Atspi.Accessible) -> dict:
     """What there is to know of an object. `box` is x, y, width and height on the screen."""
     states = accessible.get_state_set()
     box = accessible.get_extents(Atspi.CoordType.SCREEN)
-    text = accessible.get_text_iface()
+    text, value = accessible.get_text_iface(), accessible.get_value_iface()
     return {
         "name": accessible.get_name(),
         "role": accessible.get_role_name(),
         "text": Atspi.Text.get_text(text, 0, -1) if text is not None else "",
+        "value": Atspi.Value.get_current_value(value) if value is not None else 0.0,
         "box": [box.x, box.y, box.width, box.height],
         "enabled": states.contains(Atspi.StateType.SENSITIVE),
         "focused": states.contains(Atspi.StateType.FOCUSED),

@@ -16,15 +16,17 @@ from typing import Any
 
 import psutil
 
-from checks.waiting import until_sync
 from desk.status_notifier import Item, TrayHand, tray_hand
 from e2e.screen_reader import ScreenReader, Thing
 
 LIMIT = 40.0
 """Seconds that things may take on a busy machine. Nothing waits longer than it must."""
 HAND_LIMIT = 20.0
+STEP = 0.1
+"""Seconds between two looks: each costs the app as much as a screen reader does."""
 RUN_MARK = "E2E_RUN"
 ON, STATE, NAME, TOOLS = 0, 1, 2, 4
+HEADER_HEIGHT = 32
 MAIN_WINDOW = "Patchbay"
 
 
@@ -57,15 +59,18 @@ class RunningApp:
     def until(self, condition: Callable[[], Any], what: str, limit: float = LIMIT) -> Any:
         """Wait until it is so, as long as the app runs."""
 
-        def holds() -> Any:
+        deadline = time.monotonic() + limit
+        while not (said := condition()):
             assert self.process.poll() is None, f"the app ended: {self.output.read_text('utf-8', 'replace')}"
-            return condition()
-
-        return until_sync(holds, limit, what)
+            if time.monotonic() > deadline:
+                raise AssertionError(f"did not come within {limit:g} s: {what}; in sight was:\n{self.texts()}")
+            time.sleep(STEP)
+        return said
 
     def texts(self) -> str:
         """All names and texts in sight."""
-        return "\n".join(f"{thing['name']}\n{thing['text']}" for thing in self.reader.seen())
+        said = (text for thing in self.reader.seen() for text in (thing["name"], thing["text"]))
+        return "\n".join(text for text in said if text)
 
     def thing(self, name: str, role: str = "") -> Thing | None:
         """What has this name, in the topmost window that has it."""
@@ -102,14 +107,16 @@ class RunningApp:
 
     def windows(self) -> list[str]:
         """The ids of the windows that are open."""
-        return self._xdotool("search", "--onlyvisible", "--pid", str(self.process.pid), "--name", ".").split()
+        return self._xdotool("search", "--all", "--onlyvisible", "--pid", str(self.process.pid), "--name", ".").split()
 
     # ---- what a hand does
     def activate(self, title: str = MAIN_WINDOW) -> None:
         """Bring the window of that title to the front, so that keys go there."""
 
         def is_active() -> bool:
-            found = self._xdotool("search", "--onlyvisible", "--pid", str(self.process.pid), "--name", f"^{title}$")
+            found = self._xdotool(
+                "search", "--all", "--onlyvisible", "--pid", str(self.process.pid), "--name", f"^{title}( — |$)"
+            )
             if not found:
                 return False
             if self._xdotool("getactivewindow").strip() in found.split():
@@ -121,7 +128,9 @@ class RunningApp:
 
     def until_open(self, title: str) -> None:
         """Wait until a dialog of that title has the keyboard."""
-        self.until(lambda: self._xdotool("getactivewindow", "getwindowname").strip() == title, f"the dialog {title!r}")
+        self.until(
+            lambda: self._xdotool("getactivewindow", "getwindowname").startswith(f"{title} — "), f"the dialog {title!r}"
+        )
 
     def key(self, *keys: str) -> None:
         """Press keys, as xdotool names them: "ctrl+n", "Return"."""
@@ -132,7 +141,7 @@ class RunningApp:
         self.until(lambda: self._focus(name), f"{name!r} has the keyboard")
         self.key("ctrl+a")
         self.type(text)
-        self.until(lambda: text in str((self.thing(name) or {}).get("text")), f"{text!r} stands in {name!r}")
+        self.until(lambda: (self.thing(name, "text") or {}).get("text") == text, f"{text!r} stands in {name!r}")
 
     def type(self, text: str) -> None:
         """Type a text into whatever has the keyboard."""
@@ -141,7 +150,7 @@ class RunningApp:
     def click(self, thing: Thing) -> None:
         """Click into the middle of what can be seen."""
         x, y, width, height = thing["box"]
-        self._xdotool("mousemove", "--sync", str(x + width // 2), str(y + height // 2), "click", "1")
+        self._xdotool("mousemove", str(x + width // 2), str(y + height // 2), "click", "1")
 
     def press(self, name: str, role: str = "push button") -> None:
         """Wait for a button and press it."""
@@ -149,18 +158,28 @@ class RunningApp:
         self.reader.ask("do", name, role)
 
     def select(self, server: str) -> None:
-        """Click on a server's name in the table."""
+        """Click on a server's name in the table, with a turn of the wheel where it is out of sight."""
         self.activate()
+        self.until(lambda: self._is_in_sight(server), f"{server} is in sight")
         self.click(self.row(server)[NAME])
         self.until(lambda: self.row(server)[NAME]["focused"], f"{server} is selected")
 
-    def _focus(self, name: str) -> bool:
-        thing = self.thing(name)
-        if thing is not None and thing["focused"]:
+    def _is_in_sight(self, server: str) -> bool:
+        table, cell = self.thing("Servers", "table"), self.row(server)[NAME]
+        if table is None:
+            return False
+        x, top, width, height = table["box"]
+        above = cell["box"][1] < top + HEADER_HEIGHT
+        if not above and cell["box"][1] + cell["box"][3] <= top + height:
             return True
-        if thing is not None:
-            self.reader.ask("focus", name, "")
+        self._xdotool("mousemove", str(x + width // 2), str(top + height // 2), "click", "4" if above else "5")
         return False
+
+    def _focus(self, name: str) -> bool:
+        thing = self.thing(name, "text")
+        if thing is not None and not thing["focused"]:
+            self.reader.ask("focus", name, "text")
+        return thing is not None and bool(thing["focused"])
 
     def _xdotool(self, *arguments: str) -> str:
         command = ["xdotool", *arguments]
@@ -176,7 +195,7 @@ class RunningApp:
         with tray_hand(self.environment["DBUS_SESSION_BUS_ADDRESS"]) as hand:
 
             def mine() -> Item | None:
-                return next((item for item in hand.items() if f"-{self.process.pid}-" in item[0]), None)
+                return next((item for item in hand.items() if hand.pid(item) == self.process.pid), None)
 
             yield hand, self.until(mine, "the tray icon")
 

@@ -15,7 +15,7 @@ ANSWER_LIMIT = 30.0
 """Seconds for one answer."""
 
 Thing = dict[str, Any]
-"""A widget or cell in sight: name, role, text, box, enabled, focused, checked, selected, window."""
+"""A widget or cell in sight: name, role, text, value, box, enabled, focused, checked, selected."""
 
 
 class ScreenReader:

@@ -73,6 +73,7 @@ def test_check_of_a_missing_command_says_what_was_searched(run):
     failed = json.loads(done.stdout)["servers"][-1]
     assert failed["state"] == "failed"
     assert "no-such-command-anywhere was not found" in failed["error"]
+    assert "Searched for no-such-command-anywhere in: " in failed["health"]["detail"]
     assert failed["health"]["action"] == "install"
 
 

@@ -105,7 +105,8 @@ async def test_a_missing_command_says_what_was_searched_and_is_not_retried(hub):
     snapshot = one.snapshot("a")
     assert snapshot.state is ServerState.FAILED
     assert isinstance(snapshot.error, LaunchError)
-    assert "no-such-command-anywhere" in str(snapshot.error)
+    assert str(snapshot.health.summary) == "no-such-command-anywhere was not found"
+    assert "Searched for no-such-command-anywhere in: " in str(snapshot.health.detail)
     assert snapshot.health.action == "install"
 
 

@@ -73,13 +73,18 @@ TEMPLATES: dict[str, str] = {
     "error.exited_said": "The process ended with exit code {code}: {line}",
     "error.exited.hint": "Its log shows its last words.",
     "error.command.title": "Command not found",
-    "error.command": "{command} was not found. Searched for {names} in: {folders}",
-    "error.command.hint": "Install it, or give the full path of the command.",
+    "error.command": "{command} was not found",
+    "error.command.hint": ("Install it, or give the full path of the command. Searched for {names} in: {folders}"),
     "error.spawn.title": "The command could not be started",
     "error.spawn": "{command}: {reason}",
     "error.spawn.hint": "Check the command, its folder and its permissions.",
-    "error.command.known.hint": "Install {product} ({site}), or give the full path of the command.",
-    "error.command.words.hint": "The command holds spaces: put what follows the first word into the arguments.",
+    "error.command.known.hint": (
+        "Install {product} ({site}), or give the full path of the command. Searched for {names} in: {folders}"
+    ),
+    "error.command.words.hint": (
+        "The command holds spaces: put what follows the first word into the arguments."
+        " Searched for {names} in: {folders}"
+    ),
     "error.not_executable": "{path} is not executable",
     "error.not_executable.hint": "Make it executable: chmod +x {path}",
     "error.powershell.title": "A PowerShell script cannot be started directly",

@@ -113,6 +113,7 @@ class MainWindow(QMainWindow):
         self._connect_commands()
         self._connect_parts()
         self._unsubscribe = workspace.subscribe(self.refresh)
+        self.table.setFocus()
         self.refresh()
         self._memory.restore(self)
         if not self.table.current():
@@ -261,7 +262,10 @@ class MainWindow(QMainWindow):
 
     def _choose_page(self) -> None:
         specs = self._workspace.servers()
-        self._pages.setCurrentIndex(SERVERS_PAGE if specs else EMPTY_PAGE)
+        page = SERVERS_PAGE if specs else EMPTY_PAGE
+        if page != self._pages.currentIndex():  # else the keyboard would go to whatever comes next
+            self._pages.setCurrentIndex(page)
+            (self.table if specs else self.welcome.start_button()).setFocus()
         only_ours = len(specs) == 1 and isinstance(specs[0].target, BuiltinServer)
         new_here = only_ours and not self._settings.current.first_start_dismissed
         self._below.setCurrentIndex(CARDS if new_here else DETAILS)

@@ -57,6 +57,9 @@ QComboBox { border: 1px solid @border; border-bottom: 1px solid @control; border
 QComboBox:focus { border-color: @link }
 QComboBox:disabled { color: @disabled; border-color: @border }
 QComboBox::drop-down { border: 0; width: 22px }
+QComboBox QAbstractItemView { border: 1px solid @border; border-radius: 0; padding: 4px; background: @base }
+QComboBox QAbstractItemView::item { min-height: 26px; padding: 0 8px; border-radius: 6px; color: @text }
+QComboBox QAbstractItemView::item:selected { background: @sel }
 QComboBox::down-arrow { image: url(@down); width: 10px; height: 10px }
 QCheckBox { spacing: 8px }
 QCheckBox::indicator, QTableView::indicator, QListView::indicator, QTreeView::indicator { width: 14px; height: 14px;

@@ -105,6 +105,8 @@ class Tray(QObject):
 
     def set_paused(self, paused: bool) -> None:
         """Whether the servers are paused: the menu then offers to resume."""
+        if self._shut:  # work that the quit cut short still says that it is done
+            return
         self.menu.set_paused(paused)
 
     @property

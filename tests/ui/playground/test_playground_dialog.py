@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QAbstractButton, QComboBox, QLabel, QLineEdit, QPr
 
 from mcp_patchbay.domain.filters import Filters, Patterns
 from mcp_patchbay.stores.history import HistoryStore
+from mcp_patchbay.ui.delegates import Role
 from mcp_patchbay.ui.playground import PlaygroundDialog
 from mcp_patchbay.ui.playground.blocks import LinkView, LongText, Picture
 from mcp_patchbay.ui.playground.json_views import JsonTree, RowsTable
@@ -307,6 +308,17 @@ async def test_a_call_is_copied_as_json_rpc_python_and_a_command(playground, qwa
     assert "import subprocess" in copied["python"]
     assert copied["command"].startswith("mcp-patchbay call github echo ")
     QGuiApplication.clipboard().clear()
+
+
+async def test_a_list_that_a_search_took_away_comes_back_open(playground, qwait) -> None:
+    await choose(playground, "slow", qwait)
+    tree = playground.tree
+    tree.search.setText("no tool is called so")
+    assert tree.filter.rowCount() == 0
+    tree.search.clear()
+    group = tree.filter.index(0, 0)
+    assert tree.view.isExpanded(group)
+    assert group.data(Role.EXPANDED)
 
 
 async def test_searching_does_not_leave_the_tool_that_is_shown(playground, qwait) -> None:

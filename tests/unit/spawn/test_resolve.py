@@ -78,8 +78,8 @@ async def test_a_terminals_environment_is_enough_when_everything_is_on_its_path(
 async def test_a_missing_command_says_where_it_was_searched_and_what_would_help(desktop: dict[str, str]) -> None:
     with pytest.raises(LaunchError) as caught:
         await resolve(StdioServer("no-such-program-xyz"), system="linux", environ=desktop)
-    said = str(caught.value)
-    assert "no-such-program-xyz was not found" in said
+    assert str(caught.value) == "no-such-program-xyz was not found"
+    said = str(caught.value.hint)
     assert "/usr/bin" in said
     assert str(Path(desktop["HOME"]) / ".fakenvm" / "bin") in said
 

@@ -171,18 +171,17 @@ def _not_found(
     else:
         names = [command]
     in_folders = [str(disk.paths.dirname(command))] if disk.paths.dirname(command) else list(folders)
-    what = message(
-        "error.command",
-        command=server.command,
-        names=", ".join(str(disk.paths.basename(name)) for name in names),
-        folders=", ".join(in_folders) or "PATH",
-    )
     name = program_name(server.command)
+    where = {
+        "names": ", ".join(str(disk.paths.basename(name)) for name in names),
+        "folders": ", ".join(in_folders) or "PATH",
+    }
     if name in PRODUCTS:
         product, site = PRODUCTS[name]
-        hint = message("error.command.known.hint", product=product, site=site)
+        hint = message("error.command.known.hint", product=product, site=site, **where)
     elif " " in server.command.strip():
-        hint = message("error.command.words.hint")
+        hint = message("error.command.words.hint", **where)
     else:
-        hint = message("error.command.hint")
+        hint = message("error.command.hint", **where)
+    what = message("error.command", command=server.command)
     return LaunchError(message("error.command.title"), what, hint)

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QScrollArea, QSizePolicy
 from mcp_patchbay.domain.state import Level, ServerState, Snapshot, Step, StepKind
 from mcp_patchbay.ui import theme
 from mcp_patchbay.ui.details.facts import Fact, actions_of, facts_of, launch_text
+from mcp_patchbay.ui.models.server_facts import short_path
 from mcp_patchbay.ui.texts import text_of
 from mcp_patchbay.ui.widgets import (
     ElidedLabel,
@@ -157,7 +158,7 @@ class Overview(QScrollArea):
             failed = step.kind == "failed"
             title = label(text_of(step.title), bold=failed, role=role if step.kind in ("failed", "open") else "")
             title.setAccessibleName(f"{title.text()}: {self._kind_text(step.kind)}")
-            note = ElidedLabel(step.note, 12, role="dim", elide=Qt.TextElideMode.ElideMiddle)
+            note = ElidedLabel(short_path(step.note), 12, role="dim", elide=Qt.TextElideMode.ElideMiddle)
             self._step_rows.addWidget(holder(hbox(icon_label(icon, role, 12, 18), title, (note, 1))))
 
     def _rebuild_buttons(self, actions: list[str]) -> None:

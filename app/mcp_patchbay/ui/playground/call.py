@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import copy
 import time
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,8 @@ from mcp_patchbay.engine import tasks
 from mcp_patchbay.ui.playground.failure import CallEnd
 
 if TYPE_CHECKING:
+    import asyncio
+
     from mcp_patchbay.engine.hub import ServerHub
 
 

@@ -132,6 +132,7 @@ class ToolTree(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._chosen: ToolKey | None = None
+        self._open_before: set[str] | None = None  # the servers that were open when a search began
         self._is_changing = False
         self.model = ToolTreeModel(self)
         self.filter = ToolFilter(self)
@@ -223,13 +224,29 @@ class ToolTree(QWidget):
             self.filter.setData(index, expanded, Role.EXPANDED)
 
     def on_search_changed(self, text: str) -> None:
+        searching = bool(text.strip())
+        if searching and self._open_before is None:
+            self._open_before = {group.data() for group in self._groups() if self.view.isExpanded(group)}
         with self._keeping_choice():
             self.filter.set_text(text)
-        if text.strip():
+        if searching:
             self.view.expandAll()
+        elif self._open_before is not None:
+            self._open_again(self._open_before)
+            self._open_before = None
         current = self.view.currentIndex()
         if current.isValid():
             self.view.scrollTo(current)
+
+    def _groups(self) -> list[QModelIndex]:
+        return [self.filter.index(row, 0) for row in range(self.filter.rowCount())]
+
+    def _open_again(self, servers: set[str]) -> None:
+        """Open these servers' lists, and the one with the chosen tool; what a search took away came back closed."""
+        for group in self._groups():
+            expanded = group.data() in servers or (self._chosen is not None and group.data() == self._chosen[0])
+            self.view.setExpanded(group, expanded)
+            self._note_expanded(group, expanded)
 
     def on_search_entered(self) -> None:
         """Enter goes to the first tool that was found."""
