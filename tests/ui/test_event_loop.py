@@ -314,6 +314,34 @@ def test_a_closed_loop_refuses_callbacks(qapp: QApplication) -> None:
         loop.call_later(1, print)
 
 
+def test_nothing_runs_between_two_runs_and_all_goes_on_in_the_next(qapp: QApplication) -> None:
+    loop = AppEventLoop(qapp)
+    seen: list[str] = []
+
+    async def work() -> str:
+        await asyncio.sleep(0)
+        seen.append(asyncio.current_task().get_name())
+        return "done"
+
+    async def begin() -> asyncio.Task[str]:
+        loop.call_soon_threadsafe(seen.append, "from a thread")
+        loop.call_later(0.01, seen.append, "later")
+        return loop.create_task(work(), name="worker")
+
+    try:
+        task = loop.run_until_complete(begin())
+        seen.clear()  # what was ready at the end of the run may have run
+        pumped = time.monotonic() + 0.1
+        while time.monotonic() < pumped:
+            qapp.processEvents()
+        assert seen == []
+        assert loop.run_until_complete(task) == "done"
+        loop.run_until_complete(asyncio.sleep(0.02))
+        assert {"worker", "later"} <= set(seen)
+    finally:
+        loop.close()
+
+
 def test_nothing_runs_after_the_loop_was_closed(qapp: QApplication) -> None:
     loop, seen = AppEventLoop(qapp), []
     loop.call_soon(seen.append, 1)

@@ -4,6 +4,7 @@
 - All timers live in one heap behind one precise QTimer. They never fire early, and a cancelled one leaves nothing.
 - Callbacks run in the order in which they were given, in slices of 8 ms, so that painting is not kept waiting.
 - Callbacks from other threads keep their context.
+- While it does not run, nothing of it does, whoever lets Qt handle events then.
 - Threads are asyncio's own, which end with the loop.
 
 It uses private names of asyncio and qasync; tests/ui/test_event_loop.py fails when one of them moves.
@@ -74,6 +75,8 @@ class AppEventLoop(qasync.QEventLoop):  # type: ignore[misc]  # qasync has no ty
 
     def run_forever(self) -> Any:
         """Run Qt's event loop until `stop`."""
+        self._request_drain()
+        self._wait_for_next()
         before = sys.get_asyncgen_hooks()
         sys.set_asyncgen_hooks(firstiter=self._asyncgen_firstiter_hook, finalizer=self._asyncgen_finalizer_hook)
         try:
@@ -123,6 +126,8 @@ class AppEventLoop(qasync.QEventLoop):  # type: ignore[misc]  # qasync has no ty
     def _drain(self) -> None:
         """Run the callbacks that are ready now; those that they add wait for the next turn."""
         self._drain_due = False
+        if not self.is_running():  # someone else lets Qt work between two runs: a task's step needs a running loop
+            return
         end = time.monotonic() + SLICE
         interrupted = asyncio.current_task(self)  # there is one only inside a Qt loop that a coroutine runs
         if interrupted is not None:
@@ -194,6 +199,9 @@ class AppEventLoop(qasync.QEventLoop):  # type: ignore[misc]  # qasync has no ty
         self._deadline_timer.start(math.ceil(min(LONGEST, max(0.0, (when - self.time()) * 1000))))
 
     def _on_deadline(self) -> None:
+        self._deadline = None
+        if not self.is_running():
+            return
         now = self.time()
         while self._scheduled and self._scheduled[0]._when <= now:
             timer = self._pop_timer()
