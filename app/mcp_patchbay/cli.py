@@ -10,6 +10,7 @@ import argparse
 import asyncio
 import json
 import os
+import signal
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -31,8 +32,12 @@ OK, NOT_WELL, WRONG_USE = 0, 1, 2
 
 
 def wants(argv: Sequence[str]) -> bool:
-    """Whether the arguments ask for the command line rather than the window."""
-    return any(word in (*COMMANDS, "-h", "--help", "--version") for word in argv)
+    """Whether the arguments ask for the command line rather than the window.
+
+    A first word that is no option counts too: it is a mistyped command, and the answer is to name the commands.
+    """
+    known = any(word in (*COMMANDS, "-h", "--help", "--version") for word in argv)
+    return known or (bool(argv) and not argv[0].startswith("-"))
 
 
 class UsageError(Exception):
@@ -42,9 +47,12 @@ class UsageError(Exception):
 def main(argv: Sequence[str]) -> int:
     """Run one command and return the exit status."""
     options = _parser().parse_args(argv)
+    ended_by: list[int] = []
     try:
         configuration = given_configuration(options.config) if options.config else users_configuration()
-        return asyncio.run(_run(options, configuration))
+        return asyncio.run(_run_until_signal(options, configuration, ended_by))
+    except asyncio.CancelledError:
+        return 128 + ended_by[0]
     except UsageError as error:
         print(f"mcp-patchbay: {error}", file=sys.stderr)
         return WRONG_USE
@@ -76,6 +84,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="mcp-patchbay",
         description="Manage MCP servers. Without a command it opens the window; --hidden starts in the tray.",
+        epilog="What a command takes: mcp-patchbay COMMAND --help",
     )
     parser.add_argument("--version", action="version", version=f"mcp-patchbay {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
@@ -104,10 +113,30 @@ def window_parser() -> argparse.ArgumentParser:
 
 
 def _seconds(text: str) -> float:
-    value = float(text)
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
     if not 0 < value < 1e7:
-        raise argparse.ArgumentTypeError("must be a number of seconds above 0")
+        raise argparse.ArgumentTypeError(f"{text} is not a number of seconds above 0")
     return value
+
+
+async def _run_until_signal(options: argparse.Namespace, configuration: Configuration, ended_by: list[int]) -> int:
+    """`_run`; SIGTERM and a closed terminal cancel it, as Ctrl+C does, so that no server is left behind."""
+    running = asyncio.current_task()
+    assert running is not None
+
+    def on_signal(number: int) -> None:
+        if not ended_by:  # a second signal must not disturb the cleanup, which is bounded
+            ended_by.append(number)
+            running.cancel()
+
+    if os.name == "posix":
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) is signal.SIG_DFL:  # nohup ignores SIGHUP: so do we then
+                asyncio.get_running_loop().add_signal_handler(number, on_signal, number)
+    return await _run(options, configuration)
 
 
 async def _run(options: argparse.Namespace, configuration: Configuration) -> int:

@@ -58,7 +58,7 @@ def _list(console: Console, answer: Mapping[str, Any]) -> None:
     for server in answer["servers"]:
         row = (server["name"], "on" if server["enabled"] else "off", server["transport"], server["target"])
         table.add_row(*map(plain, row), style="" if server["enabled"] else "dim")
-    _print_table(console, table, "No servers yet. Add one in the window, or with --config FILE.")
+    _print_table(console, table, "There are no servers. Add one in the window, or name a file that has some: --config FILE")
 
 
 def _check(console: Console, answer: Mapping[str, Any]) -> None:
@@ -72,7 +72,7 @@ def _check(console: Console, answer: Mapping[str, Any]) -> None:
             plain(server["transport"]),
             plain(f"{server['tools']} / {server['tools_total']}" if ready else "–"),
             plain(f"{server['connect_ms']:.0f} ms" if ready and server["connect_ms"] is not None else "–"),
-            plain("" if ready else "\n".join(filter(None, (health["summary"], health["detail"])))),
+            plain("" if ready else _sentences(health["summary"], health["detail"])),
         )
     _print_table(console, table, "No servers to check.")
 
@@ -89,7 +89,8 @@ def _offers(console: Console, answer: Mapping[str, Any]) -> None:
 
 def _call(console: Console, answer: Mapping[str, Any]) -> None:
     if answer["error"]:
-        Console(stderr=True, highlight=False).print(Text(printable(answer["error"]), style="red"))
+        errors = Console(stderr=True, highlight=False)
+        errors.print(Text(printable(answer["error"]), style="red"), soft_wrap=True)
         return
     for block in answer["result"].get("content") or []:
         if isinstance(block, Mapping) and isinstance(block.get("text"), str):
@@ -106,6 +107,12 @@ def printable(text: str) -> str:
 def plain(text: object) -> Text:
     """One cell of server text: no markup, one line."""
     return Text(printable(" ".join(str(text).split("\n"))))
+
+
+def _sentences(*texts: str | None) -> str:
+    """Texts one after another, with a full stop between them."""
+    said = [text for text in texts if text]
+    return " ".join([text if text.endswith((".", "!", "?")) else f"{text}." for text in said[:-1]] + said[-1:])
 
 
 def _table(*columns: str) -> Table:

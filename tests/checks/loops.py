@@ -10,7 +10,7 @@ import contextvars
 import functools
 import inspect
 from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -21,7 +21,13 @@ LoopFactory = Callable[[], asyncio.AbstractEventLoop]
 
 
 class LoopRunner:
-    """Runs coroutines of one test on one loop, which is made when the first one comes."""
+    """Runs coroutines of one test on one loop, which is made when the first one comes.
+
+    Attributes:
+        waiting: the runners whose loop is made but not closed. Between two of their coroutines it stands still.
+    """
+
+    waiting: ClassVar[set[LoopRunner]] = set()
 
     def __init__(self, make_loop: LoopFactory, limit: float) -> None:
         self._make_loop = make_loop
@@ -33,6 +39,7 @@ class LoopRunner:
         """The result of `work`. Fails the test when it takes longer than the test's time limit."""
         if self._loop is None:
             self._loop = self._make_loop()
+            self.waiting.add(self)
             asyncio.set_event_loop(self._loop)
         return self._loop.run_until_complete(self._loop.create_task(self._bounded(work), context=self._context))
 
@@ -56,6 +63,7 @@ class LoopRunner:
             loop.run_until_complete(loop.shutdown_default_executor())
         finally:
             loop.close()
+            self.waiting.discard(self)
             asyncio.set_event_loop(None)
         return left
 

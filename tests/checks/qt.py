@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 
 import pytest
+import pytestqt.plugin
 
 os.environ.setdefault("QT_API", "pyside6")
 if not (os.environ.get("DISPLAY") or os.environ.get("QT_QPA_PLATFORM")):
@@ -16,7 +17,19 @@ from PySide6.QtWidgets import QApplication
 
 from checks import waiting
 from checks.leaks import Inventory
-from checks.loops import LoopFactory
+from checks.loops import LoopFactory, LoopRunner
+
+_pytest_qt_process_events = pytestqt.plugin._process_events
+
+
+def _process_events_unless_a_loop_waits() -> None:
+    """pytest-qt lets Qt handle events around each test's phases. While an asyncio loop on Qt stands still between two
+    phases, a widget's timer would then start tasks on a loop that does not run, as can never happen in the app."""
+    if not LoopRunner.waiting:
+        _pytest_qt_process_events()
+
+
+pytestqt.plugin._process_events = _process_events_unless_a_loop_waits
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,9 @@ from mcp_patchbay.stores.config_text import read_config_text
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+_JSON_STARTS = ("{", "[", '"', "//", "/*")
+_FENCED = re.compile(r"^[ \t]*```[^\n`]*\n(.*?)^[ \t]*```[ \t]*$", re.MULTILINE | re.DOTALL)
+_JSON_BETWEEN_PROSE = re.compile(r"^[ \t]*\{[ \t]*\n.*\n[ \t]*\}(?=[ \t]*$)", re.MULTILINE | re.DOTALL)
 
 def read_pasted(text: str, taken: Collection[str] = ()) -> list[ServerSpec]:
     """The servers in a pasted text, unconfirmed, with names that are not `taken`.
@@ -23,10 +27,10 @@ def read_pasted(text: str, taken: Collection[str] = ()) -> list[ServerSpec]:
     Raises:
         PatchbayError: it is none of the things that are understood, or holds no server.
     """
-    bare = _without_fence(text)
+    bare = _code_in(text)
     if bare.startswith(("http://", "https://")) and check_url(bare) is None:
         return [_new(HttpServer(bare, "sse" if bare.rstrip("/").endswith("/sse") else "streamable-http"), taken)]
-    if bare.startswith(("{", "[", '"', "//", "/*")):
+    if bare.startswith(_JSON_STARTS):
         return _renamed_apart(read_config_text(bare, "the pasted text"), taken)
     line = parse_command_line(bare)
     return [_new(StdioServer(line.command, line.args, line.env), taken)]
@@ -53,10 +57,11 @@ def _renamed_apart(servers: list[ServerSpec], taken: Collection[str]) -> list[Se
     return apart
 
 
-def _without_fence(text: str) -> str:
-    """The text without the Markdown fence or backticks that pages put around code."""
-    lines = text.strip().removeprefix("\ufeff").splitlines()
-    if len(lines) > 1 and lines[0].startswith("```") and lines[-1].strip() == "```":
-        lines = lines[1:-1]
-    bare = "\n".join(lines).strip()
+def _code_in(text: str) -> str:
+    """What of a page is meant: the first fenced block, else JSON between lines of prose, else all; no backticks."""
+    bare = text.strip().removeprefix("\ufeff").strip()
+    if fenced := _FENCED.search(bare):
+        return fenced[1].strip()
+    if not bare.startswith(_JSON_STARTS) and (between := _JSON_BETWEEN_PROSE.search(bare)):
+        return between[0]
     return bare.strip("`").strip() if bare.startswith("`") and bare.endswith("`") else bare
