@@ -58,7 +58,9 @@ def _list(console: Console, answer: Mapping[str, Any]) -> None:
     for server in answer["servers"]:
         row = (server["name"], "on" if server["enabled"] else "off", server["transport"], server["target"])
         table.add_row(*map(plain, row), style="" if server["enabled"] else "dim")
-    _print_table(console, table, "There are no servers. Add one in the window, or name a file that has some: --config FILE")
+    _print_table(
+        console, table, "There are no servers. Add one in the window, or name a file that has some: --config FILE"
+    )
 
 
 def _check(console: Console, answer: Mapping[str, Any]) -> None:

@@ -1,13 +1,17 @@
 """The command line as a user runs it: its output, its exit status, and what it leaves alone."""
 
+import asyncio
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
+import psutil
 import pytest
 
+from checks.waiting import until
 from servers.launch import http_server, script_path
 
 SERVERS = {
@@ -141,6 +145,41 @@ def test_arguments_that_are_no_json_object_are_wrong_use(run, arguments):
 @pytest.mark.parametrize("arguments", [["check", "--nonsense"], ["call", "good"], ["tools", "--timeout", "-1"]])
 def test_wrong_words_are_wrong_use(run, arguments):
     assert run(*arguments).returncode == 2
+
+
+def test_a_mistyped_command_is_answered_with_the_commands(run):
+    done = run("chekc")
+    assert done.returncode == 2
+    assert all(word in done.stderr for word in ("list", "check", "tools", "prompts", "call"))
+
+
+def test_a_timeout_that_is_no_number_is_named(run):
+    done = run("check", "--timeout", "soon")
+    assert done.returncode == 2
+    assert "soon is not a number of seconds above 0" in done.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+async def test_a_signal_while_a_server_starts_leaves_no_process(tmp_path, number):
+    marker = tmp_path / "pid"
+    program = f"import os, pathlib, time; pathlib.Path({str(marker)!r}).write_text(str(os.getpid())); time.sleep(600)"
+    config = tmp_path / "config.json"
+    config.write_text(json.dumps({"mcpServers": {"mute": {"command": sys.executable, "args": ["-c", program]}}}))
+    command = [sys.executable, "-m", "mcp_patchbay.main", "check", "--config", str(config)]
+    process = await asyncio.create_subprocess_exec(
+        *command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),  # a shell starts what is in the background without
+    )  # fmt: skip
+    try:
+        await until(lambda: marker.exists() and marker.read_text())
+        process.send_signal(number)
+        said, _ = await asyncio.wait_for(process.communicate(), 30)
+    finally:
+        if process.returncode is None:
+            process.kill()
+    assert process.returncode == 128 + number
+    assert b"Traceback" not in said
+    assert not psutil.pid_exists(int(marker.read_text()))
 
 
 def test_a_broken_config_says_line_and_column(run):

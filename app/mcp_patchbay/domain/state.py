@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Literal
 
-from mcp_patchbay.domain.errors import LaunchError, PatchbayError
+from mcp_patchbay.domain.errors import ConfigError, LaunchError, PatchbayError
 from mcp_patchbay.domain.messages import Message, message, plain
 from mcp_patchbay.domain.servers import InvalidServer, ServerSpec
 
@@ -141,7 +141,11 @@ def health_of(snapshot: Snapshot) -> Health:
         return Health("warning", summary, detail, "retry")
     if state is ServerState.NEEDS_AUTH:
         return Health("warning", message("health.needs_auth"), error.message if error else None, "sign_in")
-    action: Action = "install" if isinstance(error, LaunchError) else "retry"
+    action: Action = "retry"
+    if isinstance(error, LaunchError):
+        action = "install"
+    elif isinstance(error, ConfigError):
+        action = "edit"
     return Health("error", message("health.failed", reason=reason), detail, action)
 
 

@@ -17,7 +17,7 @@ from mcp_patchbay.ui.deeds import Deeds, looks_like_json
 from mcp_patchbay.ui.details.panel import LOG, DetailsPanel
 from mcp_patchbay.ui.first_start import FirstStart
 from mcp_patchbay.ui.icons import app_icon
-from mcp_patchbay.ui.models.catalog_model import tool_tokens
+from mcp_patchbay.ui.models.catalog_model import offer_tokens
 from mcp_patchbay.ui.models.server_model import ServerModel
 from mcp_patchbay.ui.notice_bar import NoticeBar
 from mcp_patchbay.ui.server_table import ServerTable
@@ -192,7 +192,7 @@ class MainWindow(QMainWindow):
     async def _count_tokens(self) -> None:
         hub = self._workspace.hub
         if hub is not None:
-            self._tokens = sum(map(tool_tokens, await hub.list_tools()))
+            self._tokens = sum(map(offer_tokens, await hub.list_tools()))
 
     # --- wiring
 

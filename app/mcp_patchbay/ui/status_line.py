@@ -54,13 +54,13 @@ def counts_text(snapshots: Sequence[Snapshot], token_count: int) -> str:
 
 
 def problems_text(snapshots: Sequence[Snapshot]) -> str:
-    """Such as "1 failed, 1 needs sign-in"; "" when all is well."""
+    """Such as "1 failed, 1 waiting for sign-in"; "" when all is well."""
     tr = QCoreApplication.translate
     waiting = sum(s.spec.unconfirmed and s.state is ServerState.STOPPED for s in snapshots)
     counted = (
         (sum(s.state is ServerState.FAILED for s in snapshots), tr("StatusLine", "{0} failed")),
         (sum(s.state is ServerState.RETRYING for s in snapshots), tr("StatusLine", "{0} retrying")),
-        (sum(s.state is ServerState.NEEDS_AUTH for s in snapshots), tr("StatusLine", "{0} needs sign-in")),
-        (waiting, tr("StatusLine", "{0} waits for your Start")),
+        (sum(s.state is ServerState.NEEDS_AUTH for s in snapshots), tr("StatusLine", "{0} waiting for sign-in")),
+        (waiting, tr("StatusLine", "{0} waiting for your Start")),
     )
     return ", ".join(text.format(count) for count, text in counted if count)

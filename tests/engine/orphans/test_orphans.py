@@ -14,6 +14,7 @@ from typing import Any
 import psutil
 import pytest
 
+from checks.waiting import until
 from engine.orphans.crashing_app import Ledger
 from mcp_patchbay.engine import orphans
 
@@ -26,6 +27,12 @@ def lives(pid: int) -> bool:
     with suppress(psutil.Error):
         return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
     return False
+
+
+async def kill(pid: int) -> None:
+    """A signal is only sent: for a moment the process is still there, and would be found."""
+    os.kill(pid, 9)
+    await until(lambda: not lives(pid))
 
 
 @contextmanager
@@ -61,7 +68,7 @@ async def test_a_server_lost_in_a_crash_is_ended_with_its_children(path: Path) -
 
 async def test_a_child_that_outlived_its_server_is_ended_too(path: Path) -> None:
     with app(path) as (_, [server, grandchild]):
-        os.kill(server, 9)
+        await kill(server)
         assert await orphans.end_orphans(Ledger(str(path))) == 1
         assert not lives(grandchild)
 
@@ -81,7 +88,7 @@ def altered(ledger: Ledger, **values: Any) -> None:
 @pytest.mark.parametrize("values", [{"started": 1.0}, {"run": "f" * 32}])
 async def test_a_process_with_another_start_or_marker_is_a_stranger(path: Path, values: dict[str, Any]) -> None:
     with app(path) as (_, [server, grandchild]):
-        os.kill(grandchild, 9)
+        await kill(grandchild)
         ledger = Ledger(str(path))
         altered(ledger, **values)
         assert await orphans.end_orphans(ledger) == 0

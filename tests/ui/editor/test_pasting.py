@@ -74,6 +74,8 @@ def shown(dialog: PasteDialog) -> list[tuple[str, str]]:
         ("https://mcp.linear.app/sse\n", "linear", HttpServer("https://mcp.linear.app/sse", "sse")),
         ('{"command": "npx", "args": ["-y", "mcp-server-x"]}', None, StdioServer("npx", ("-y", "mcp-server-x"))),
         ('```json\n{"mcpServers": {"a": {"command": "x"}}}\n```', "a", StdioServer("x")),
+        ('Add this:\n\n```json\n{"mcpServers": {"a": {"command": "x"}}}\n```\n\nThen restart.', "a", StdioServer("x")),
+        ('Add this:\n{\n  "mcpServers": {"a": {"command": "x"}}\n}\nThen restart.', "a", StdioServer("x")),
         ("`npx -y foo`", "foo", StdioServer("npx", ("-y", "foo"))),
         ('"a": {"command": "x"}', "a", StdioServer("x")),
     ],

@@ -48,3 +48,8 @@ def test_the_report_for_the_clipboard_holds_no_secret(qapp, target):
     snapshot = Snapshot(ServerSpec("a", target), ServerState.FAILED, 1.0)
     assert "hunter2" not in report(snapshot, 2.0)
     assert "hunter2" in launch_text(snapshot.spec)  # who agrees to a command must see all of it
+
+
+def test_a_variable_that_is_kept_in_the_keyring_is_shown_without_its_placeholder(qapp):
+    target = StdioServer("npx", ("server",), {"API": "${secret:0a1b/env.API}", "MODE": "fast"})
+    assert launch_text(ServerSpec("a", target)) == "npx server\nwith API=••• MODE=fast"

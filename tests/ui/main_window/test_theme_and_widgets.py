@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel
 
-from mcp_patchbay.domain.state import ServerState
+from mcp_patchbay.domain.servers import ServerSpec, StdioServer
+from mcp_patchbay.domain.state import ServerState, Snapshot
 from mcp_patchbay.ui import theme
-from mcp_patchbay.ui.details.overview import ACTION_ICONS, LEVEL_ICONS, STEP_ICONS
+from mcp_patchbay.ui.details.overview import ACTION_ICONS, LEVEL_ICONS, STEP_ICONS, Overview
 from mcp_patchbay.ui.texts import duration, long_duration, milliseconds, tokens
 from mcp_patchbay.ui.widgets import ElidedLabel, FieldError, SecondsField, Segments, label, text_field
 
@@ -72,6 +74,17 @@ def test_an_icon_takes_the_colour_of_the_theme_that_it_is_painted_in(look):
     assert middle() == theme.LIGHT["ok"]
     theme.apply(look, "dark")
     assert middle() == theme.DARK["ok"]
+
+
+def test_a_command_stays_in_the_font_for_code_when_the_theme_changes(look, qtbot):
+    theme.apply(look, "light")
+    overview = Overview()
+    qtbot.addWidget(overview)
+    overview.show_snapshot(Snapshot(ServerSpec("a", StdioServer("npx", ("x",))), ServerState.FAILED, 1.0))
+    overview.show()
+    (command,) = [shown for shown in overview.findChildren(QLabel) if shown.text() == "npx x" and shown.isVisible()]
+    theme.apply(look, "dark")
+    assert command.font().families() == theme.MONO
 
 
 def test_the_system_is_followed_only_when_it_is_asked_for(look):

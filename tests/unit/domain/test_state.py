@@ -2,13 +2,14 @@
 
 import pytest
 
-from mcp_patchbay.domain.errors import AuthError, ConnectionLostError, LaunchError, PatchbayError
+from mcp_patchbay.domain.errors import AuthError, ConfigError, ConnectionLostError, LaunchError, PatchbayError
 from mcp_patchbay.domain.messages import message, plain
 from mcp_patchbay.domain.servers import HttpServer, ServerSpec, StdioServer, read_server
 from mcp_patchbay.domain.state import CheckReport, ServerState, Snapshot, worst_level
 
 SPEC = ServerSpec("files", StdioServer("npx", ("-y", "x")))
 LOST = ConnectionLostError(plain("The server stopped"), plain("exit code 3"), plain("See its log"))
+UNUSABLE = ConfigError(plain("No URL"), plain("ftp://x is no URL"), plain("Correct it"))
 MISSING = LaunchError(plain("Command not found"), plain("npx was not found"), plain("Install it"))
 
 
@@ -30,6 +31,7 @@ MISSING = LaunchError(plain("Command not found"), plain("npx was not found"), pl
         (Snapshot(SPEC, ServerState.NEEDS_AUTH), "warning", "Sign-in needed to see its tools", "sign_in"),
         (Snapshot(SPEC, ServerState.FAILED, error=LOST), "error", "exit code 3", "retry"),
         (Snapshot(SPEC, ServerState.FAILED, error=MISSING), "error", "npx was not found", "install"),
+        (Snapshot(SPEC, ServerState.FAILED, error=UNUSABLE), "error", "ftp://x is no URL", "edit"),
     ],
     ids=lambda value: value.state.value if isinstance(value, Snapshot) else None,
 )

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QLabel, QMenu, QStackedWidget, QWidget
 from mcp_patchbay.domain.globs import matches
 from mcp_patchbay.ui.delegates import IconDelegate, MonoDelegate, NumberDelegate, Role, RowDelegate, RuleDelegate
 from mcp_patchbay.ui.details.filter_chips import FilterChips
-from mcp_patchbay.ui.models.catalog_model import CatalogModel, prompt_model, resource_model, tool_model, tool_tokens
+from mcp_patchbay.ui.models.catalog_model import CatalogModel, offer_tokens, prompt_model, resource_model, tool_model
 from mcp_patchbay.ui.models.sorted_model import SortedModel
 from mcp_patchbay.ui.texts import tokens
 from mcp_patchbay.ui.widgets import Table, hbox, label, vbox
@@ -145,7 +145,7 @@ class ToolsPage(FilteredPage):
     def set_infos(self, infos: Sequence[ToolInfo], nothing: str) -> None:
         super().set_infos(infos, nothing)
         self.visible_count.setText(self.count_text(infos))
-        costs = [(tool.visible, tool_tokens(tool)) for tool in infos]
+        costs = [(tool.visible, offer_tokens(tool)) for tool in infos]
         paid = sum(cost for visible, cost in costs if visible)
         saved = sum(cost for visible, cost in costs if not visible)
         note = self.tr("·  {0} tokens").format(tokens(paid)) if costs else ""

@@ -10,9 +10,10 @@ from PySide6.QtCore import QCoreApplication
 
 from mcp_patchbay import __version__
 from mcp_patchbay.domain.command_line import shown_command_line
+from mcp_patchbay.domain.placeholders import secret_references
 from mcp_patchbay.domain.servers import BuiltinServer, HttpServer, InvalidServer, ServerSpec, StdioServer
 from mcp_patchbay.domain.state import ServerState, Snapshot
-from mcp_patchbay.ui.masking import masked_url, masked_words
+from mcp_patchbay.ui.masking import MASK, masked_url, masked_words
 from mcp_patchbay.ui.models.server_facts import badge_text, short_path, target_line
 from mcp_patchbay.ui.texts import long_duration, milliseconds, text_of
 
@@ -65,7 +66,8 @@ def launch_text(spec: ServerSpec) -> str:
         if target.cwd:
             lines.append(tr("Overview", "in {0}").format(target.cwd))
         if target.env:
-            variables = masked_words([f"{name}={value}" for name, value in target.env.items()])
+            shown = {name: MASK if secret_references(value) else value for name, value in target.env.items()}
+            variables = masked_words([f"{name}={value}" for name, value in shown.items()])
             lines.append(tr("Overview", "with {0}").format(shown_command_line(variables)))
         return "\n".join(lines)
     if isinstance(target, HttpServer):
@@ -80,7 +82,7 @@ def actions_of(snapshot: Snapshot) -> list[str]:
     """The actions that the Overview offers for a state, the one that helps most first."""
     if isinstance(snapshot.spec.target, InvalidServer):
         return ["edit"]
-    if snapshot.state is ServerState.FAILED and snapshot.health.action == "install":
+    if snapshot.state is ServerState.FAILED and snapshot.health.action in ("install", "edit"):
         return ["edit", "retry", "show_log"]
     return {
         ServerState.DISABLED: ["enable", "edit"],

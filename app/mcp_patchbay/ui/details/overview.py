@@ -9,7 +9,6 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QLabel, QScrollArea, QSizePolicy
 
 from mcp_patchbay.domain.state import Level, ServerState, Snapshot, Step, StepKind
-from mcp_patchbay.ui import theme
 from mcp_patchbay.ui.details.facts import Fact, actions_of, facts_of, launch_text
 from mcp_patchbay.ui.models.server_facts import short_path
 from mcp_patchbay.ui.texts import text_of
@@ -66,7 +65,7 @@ class Overview(QScrollArea):
         self._steps: tuple[Step, ...] | None = None
         self._actions: list[str] | None = None
         self._facts: list[Fact] = []
-        self._fact_labels: list[tuple[QLabel, QLabel]] = []
+        self._fact_labels: list[tuple[QLabel, list[QLabel]]] = []
 
         self._health_icon = icon_label("circle-minus", "dim", 16, 18)
         self._health = label("", 15, bold=True, wrap=True, selectable=True)
@@ -185,18 +184,21 @@ class Overview(QScrollArea):
             row = len(self._fact_labels)
             self._grid.setRowStretch(row + 1, 0)
             title = label("", 12, role="dim")
-            value = label("", 12, wrap=True, selectable=True)
-            value.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
             self._grid.addWidget(title, row, 0, Qt.AlignmentFlag.AlignTop)
-            self._grid.addWidget(value, row, 1, Qt.AlignmentFlag.AlignTop)
-            self._fact_labels.append((title, value))
+            # Two, of which one is shown: a font that is set later is lost at the next change of the style sheet.
+            values = [label("", 12, mono=mono, wrap=True, selectable=True) for mono in (False, True)]
+            for value in values:
+                value.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+                self._grid.addWidget(value, row, 1, Qt.AlignmentFlag.AlignTop)
+            self._fact_labels.append((title, values))
         self._grid.setRowStretch(len(self._fact_labels), 1)
-        for place, (title, value) in enumerate(self._fact_labels):
-            shown = place < len(facts)
-            title.setVisible(shown)
-            value.setVisible(shown)
-            if shown:
-                show_fact(title, value, facts[place])
+        for place, (title, values) in enumerate(self._fact_labels):
+            fact = facts[place] if place < len(facts) else None
+            title.setVisible(fact is not None)
+            for value, mono in zip(values, (False, True), strict=True):
+                value.setVisible(fact is not None and fact.mono == mono)
+            if fact is not None:
+                show_fact(title, values[fact.mono], fact)
 
     def _kind_text(self, kind: StepKind) -> str:
         return {
@@ -213,7 +215,6 @@ def show_fact(title: QLabel, value: QLabel, fact: Fact) -> None:
         title.setText(fact.title)
     if value.text() != fact.value:  # a text that stays keeps its selection
         value.setText(fact.value)
-    value.setFont(theme.font(12, mono=fact.mono))
     value.setAccessibleName(f"{fact.title}: {fact.value}")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QDateTime, QLocale, Signal
@@ -11,7 +10,8 @@ from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QWidget
 from mcp_patchbay.domain.errors import AuthError, PatchbayError
 from mcp_patchbay.domain.state import CheckReport, ServerState
 from mcp_patchbay.ui.flow_layout import FlowLayout
-from mcp_patchbay.ui.texts import milliseconds, text_of, token_estimate, tokens
+from mcp_patchbay.ui.models.catalog_model import offer_tokens
+from mcp_patchbay.ui.texts import milliseconds, text_of, tokens
 from mcp_patchbay.ui.widgets import ElidedLabel, button, hbox, holder, icon_label, inset, label, set_role, vbox
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ class CheckCard(QWidget):
         ]
         if not report.tools:
             counts.insert(0, self.tr("no tools"))
-        cost = sum(token_estimate(json.dumps(dict(tool.raw), default=str)) for tool in report.tools)
+        cost = sum(offer_tokens(tool) for tool in report.tools)
         if cost:
             counts.append(self.tr("{0} tokens").format(tokens(cost)))
         steps = [step for step in self._step_words(report.snapshot.steps) if step[0] == "check"]

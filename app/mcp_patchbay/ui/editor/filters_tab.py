@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -13,7 +12,8 @@ from mcp_patchbay.domain.drafts import good_patterns
 from mcp_patchbay.domain.filters import Decision, Patterns
 from mcp_patchbay.ui import theme
 from mcp_patchbay.ui.delegates import IconDelegate, MonoDelegate, NumberDelegate, Role, RuleDelegate
-from mcp_patchbay.ui.texts import text_of, token_estimate, tokens, tooltip
+from mcp_patchbay.ui.models.catalog_model import offer_tokens
+from mcp_patchbay.ui.texts import text_of, tokens, tooltip
 from mcp_patchbay.ui.widgets import FieldError, Table, button, card, hbox, icon_label, label, search_field, vbox
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Candidate:
 
 def candidate(info: ToolInfo | PromptInfo) -> Candidate:
     """What the preview needs to know of a tool or prompt."""
-    return Candidate(info.name, info.description, token_estimate(json.dumps(dict(info.raw), default=str)))
+    return Candidate(info.name, info.description, offer_tokens(info))
 
 
 class PreviewModel(QAbstractTableModel):

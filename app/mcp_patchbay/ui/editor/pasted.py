@@ -21,6 +21,7 @@ _JSON_STARTS = ("{", "[", '"', "//", "/*")
 _FENCED = re.compile(r"^[ \t]*```[^\n`]*\n(.*?)^[ \t]*```[ \t]*$", re.MULTILINE | re.DOTALL)
 _JSON_BETWEEN_PROSE = re.compile(r"^[ \t]*\{[ \t]*\n.*\n[ \t]*\}(?=[ \t]*$)", re.MULTILINE | re.DOTALL)
 
+
 def read_pasted(text: str, taken: Collection[str] = ()) -> list[ServerSpec]:
     """The servers in a pasted text, unconfirmed, with names that are not `taken`.
 

@@ -114,7 +114,7 @@ def tool_model(parent: QObject) -> CatalogModel:
 
     def cells(tool: ToolInfo) -> list[CatalogCell]:
         tone = "" if tool.visible else "dim"
-        cost = tool_tokens(tool)
+        cost = offer_tokens(tool)
         return [
             _visibility(tool, tr("Catalog", "visible"), tr("Catalog", "held back by a filter")),
             CatalogCell(tool.name, tone=tone),
@@ -183,9 +183,10 @@ def resource_model(parent: QObject) -> CatalogModel:
     return CatalogModel(titles, cells, parent=parent)
 
 
-def tool_tokens(tool: ToolInfo) -> int:
-    """About how many tokens a tool costs in a client's context: its name, description and input schema."""
-    described = {key: tool.raw[key] for key in ("name", "description", "inputSchema") if key in tool.raw}
+def offer_tokens(offer: ToolInfo | PromptInfo) -> int:
+    """About how many tokens a tool or prompt costs in a client's context: its name, description and input."""
+    keys = ("name", "description", "inputSchema", "arguments")
+    described = {key: offer.raw[key] for key in keys if key in offer.raw}
     return token_estimate(json.dumps(described, ensure_ascii=False, separators=(",", ":"), default=str))
 
 
