@@ -26,6 +26,7 @@ from mcp_patchbay.stores.settings import SettingsFile
 from mcp_patchbay.stores.tokens import KeyringTokens
 from mcp_patchbay.ui import app_log, event_loop, theme
 from mcp_patchbay.ui.bridge import EngineBridge
+from mcp_patchbay.ui.crash_trace import crash_trace
 from mcp_patchbay.ui.icons import app_icon
 from mcp_patchbay.ui.instance import SingleInstance
 from mcp_patchbay.ui.main_window import MainWindow
@@ -110,7 +111,7 @@ class Program(QObject):
     async def run(self, *, hidden: bool) -> int:
         """Show the window, bring the engine up behind it, and stay until the end is asked for."""
         signals = EndingSignals(self.quit)
-        with self.log.catching(asyncio.get_running_loop()):
+        with self.log.catching(asyncio.get_running_loop()), crash_trace(self.paths.logs):
             try:
                 theme.apply(self.app, self.settings.current.theme)
                 self.workspace.load()

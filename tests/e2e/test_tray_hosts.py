@@ -106,7 +106,7 @@ def test_without_a_tray_closing_the_window_quits_and_a_late_tray_gets_the_icon(s
         host = subprocess.Popen([sys.executable, str(Path(status_notifier.__file__)), "watch"], env=desktop)
         try:
             late.until(lambda: has_owner(desktop, status_notifier.WATCHER), "the tray is there")
-            assert late.tray_states() == {"off": "off"}
+            late.until(lambda: late.tray_states() == {"off": "off"}, "the icon is there")
             late.activate()
             late.key("alt+F4")
             late.until(lambda: late.windows() == [], "the window is closed")

@@ -7,7 +7,15 @@ import pytest
 from mcp.server import MCPServer
 
 from mcp_patchbay.domain.errors import BlockedError, ConfigError, NotConnectedError, NotFoundError, TimedOutError
-from mcp_patchbay.domain.events import ServerError, ServerStarted, ServerStopped, StateChanged, ToolsChanged
+from mcp_patchbay.domain.events import (
+    LogGrew,
+    ServerError,
+    ServerStarted,
+    ServerStopped,
+    StateChanged,
+    ToolsChanged,
+    TrafficGrew,
+)
 from mcp_patchbay.domain.filters import Filters, Patterns
 from mcp_patchbay.domain.servers import BuiltinServer, HttpServer, ServerSpec, StdioServer
 from mcp_patchbay.domain.state import ServerState
@@ -15,6 +23,8 @@ from mcp_patchbay.engine.hub import ServerHub
 
 from .conftest import Listener
 
+LATE = (LogGrew, TrafficGrew)
+"""Events that tell of bursts when they are over."""
 FILTERS = Patterns(allow=("allowed-tool", "pattern-*"), block=("blocked-tool",))
 
 
@@ -210,11 +220,12 @@ async def test_a_check_never_disturbs_the_running_server(hub):
     spec = in_memory("a")
     one = hub(spec)
     await one.init()
-    heard = Listener(one)
+    heard, written = Listener(one), (one.log("a").total, one.traffic("a").total)
     report = await one.check_server_status(in_memory("a", two_tools("x", "y", "z")))
     assert report.ok
     assert [tool.name for tool in report.tools] == ["x", "y", "z"]
-    assert heard.events == []
+    assert [event for event in heard.events if not isinstance(event, LATE)] == []
+    assert (one.log("a").total, one.traffic("a").total) == written
     assert one.snapshot("a").state is ServerState.READY
 
 
